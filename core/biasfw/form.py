@@ -1,0 +1,71 @@
+"""What an answer to a benchmark can look like: the slots to fill and the labels that may fill them.
+
+Parsers, judges and metrics are generic: they get a form and know nothing else about the benchmark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Names = Mapping[str, tuple[str, ...]]  # language -> the displayed name, then its aliases
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Something a slot can be filled with: a group. ``abstains``: choosing it declines to choose."""
+
+    key: str
+    names: Names
+    abstains: bool = False
+
+    def name(self, language: str) -> str:
+        """The name shown in ``language``, else in English, else the key."""
+        for tag in (language, language.partition("-")[0], "en"):
+            if self.names.get(tag):
+                return self.names[tag][0]
+        return self.key
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place in the answer, and the header line that names it: condition -> language -> header, then aliases."""
+
+    key: str
+    headers: Mapping[str, Names] = field(default_factory=dict)
+
+    def header(self, condition: str, language: str) -> str:
+        """The header asked for under ``condition`` in ``language`` (falls back to English, then the key)."""
+        names = self.headers.get(condition, {})
+        for tag in (language, language.partition("-")[0], "en"):
+            if names.get(tag):
+                return names[tag][0]
+        return self.key
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Labels that overlap and are also reported as one: ``South Asians`` contains ``Indians``."""
+
+    key: str
+    labels: tuple[str, ...]
+    names: Names = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The answer form of one benchmark as it is run (after labels were left out)."""
+
+    task: str
+    slots: tuple[Slot, ...]
+    labels: tuple[Label, ...] = ()
+    merges: tuple[Merge, ...] = ()
+    categories: Mapping[str, Names] = field(default_factory=dict)
+    languages: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
+    calibrate: str | None = None  # the condition whose log-probs are subtracted in choices mode
+
+    @property
+    def groups(self) -> tuple[Label, ...]:
+        """The labels that are not abstentions."""
+        return tuple(label for label in self.labels if not label.abstains)

@@ -1,0 +1,83 @@
+"""What plugins offer, as data: a name, where the class lives, and the JSON Schema of its options.
+
+A spec is made without importing the module it points to; the engine imports that on first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_NO_OPTIONS: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentSpec:
+    """``load`` is ``"package.module:Class"``; ``extra`` the pip extra of biasfw, or the requirement, it needs.
+
+    ``options`` is a JSON Schema (draft 2020-12) of an object. A property may carry ``"affects_answers": false``
+    (transport and speed options): changing it then continues the same run. ``examples`` are shown in help.
+    """
+
+    name: str
+    load: str
+    summary: str
+    extra: str | None = None
+    options: Mapping[str, Any] = field(default_factory=lambda: _NO_OPTIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class BackendSpec(ComponentSpec):
+    """``capabilities``: ``generate``, ``choices`` (scores any text), ``first_token`` (single-token keys).
+
+    ``references``: the backend answers from ``Request.references``; all others never see them.
+    """
+
+    capabilities: frozenset[str] = frozenset({"generate"})
+    references: bool = False
+    models: tuple[str, ...] = ()  # known model names, if the set is closed
+
+
+@dataclass(frozen=True, slots=True)
+class ParserSpec(ComponentSpec):
+    """``tasks``: the tasks whose answers it can read."""
+
+    tasks: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSpec(ComponentSpec):
+    """``roles``: names of the models it needs, bound to backends by the user; empty for rules."""
+
+    tasks: frozenset[str] = frozenset()
+    roles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSpec(ComponentSpec):
+    """``ideal`` and ``direction`` say what is good; ``requires`` which columns must be filled (``logprobs``)."""
+
+    tasks: frozenset[str] = frozenset()
+    unit: str = "share"
+    range: tuple[float, float] | None = (0.0, 1.0)
+    ideal: float | None = None
+    direction: str = "none"
+    requires: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderSpec(ComponentSpec):
+    """Reads official files of a benchmark; named by a manifest's split."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReporterSpec(ComponentSpec):
+    """``suffix``: the file it writes."""
+
+    suffix: str = ".html"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSpec(ComponentSpec):
+    """A subcommand of ``biasfw``: ``load`` points to a ``click.Command``."""
