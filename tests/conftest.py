@@ -1,0 +1,45 @@
+"""Fixtures for all tests: no network, fresh caches, the handed cases where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytest_socket import disable_socket, enable_socket
+
+from biasfw.plugins import Plugins
+
+
+@pytest.fixture(autouse=True)
+def _no_network(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Nothing opens a socket, unless the test says that it needs the loopback interface."""
+    if "loopback" in request.keywords:
+        yield
+        return
+    disable_socket(allow_unix_socket=True)
+    yield
+    enable_socket()
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user's cache and pinned plugins do not enter a test."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+    monkeypatch.delenv("BIASFW_PLUGINS", raising=False)
+    monkeypatch.delenv("BIASFW_DEBUG", raising=False)
+
+
+@pytest.fixture(scope="session")
+def installed() -> Plugins:
+    """The plugins of this installation."""
+    return Plugins.installed()
+
+
+@pytest.fixture(scope="session")
+def cases() -> Path:
+    """The handed cases beside the checkout."""
+    for folder in Path(__file__).resolve().parents:
+        if (folder / "shared" / "cases").is_dir():
+            return folder / "shared" / "cases"
+    pytest.skip("the handed cases (a folder shared/cases beside the checkout) are not here")
