@@ -1,0 +1,5 @@
+"""``python -m biasfw``."""
+
+from biasfw.cli import main
+
+main()

@@ -1,0 +1,121 @@
+"""The command line: one module per command, imported only when that command is called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+import biasfw
+from biasfw.errors import BiasfwError
+from biasfw.plugins import Component, Plugins, load_class
+
+_COMMANDS = {  # name -> the first line of its help, so that `biasfw --help` imports none of them
+    "run": "Run a benchmark against a model.",
+    "judge": "Judge the stored responses of a run again.",
+    "score": "Compute the scores of a run again.",
+    "list": "List benchmarks and components.",
+    "show": "Show a benchmark or a component.",
+    "plugins": "Show plugins: what each offers, and why one was set aside.",
+    "doctor": "Check this installation.",
+}
+
+
+class Commands(click.Group):
+    """Subcommands of biasfw and of plugins, loaded on use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Our commands in the order of a day's work, then those of plugins."""
+        return [*_COMMANDS, *(c.spec.name for c in self._offered(ctx) if c.spec.name not in _COMMANDS)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of one command."""
+        if cmd_name in _COMMANDS:
+            command: click.Command = getattr(import_module(f"biasfw.cli.{cmd_name}_"), "command")  # noqa: B009
+            return command
+        for component in self._offered(ctx):
+            if component.spec.name == cmd_name:
+                return _checked(component)
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing them."""
+        rows = list(_COMMANDS.items())
+        rows += [(c.spec.name, f"{c.spec.summary} ({c.plugin.distribution})") for c in self._offered(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with near matches for a misspelt command."""
+        if args and args[0] not in self.list_commands(ctx) and not args[0].startswith("-"):
+            ctx.fail(plugins_of(ctx).unknown("command", args[0], self.list_commands(ctx)))
+        return super().resolve_command(ctx, args)
+
+    def _offered(self, ctx: click.Context) -> list[Component]:
+        return plugins_of(ctx).components("command")
+
+
+def _checked(component: Component) -> click.Command:
+    command = load_class(component)
+    if not isinstance(command, click.Command):
+        raise click.ClickException(f"plugin {component.plugin.name}: {component.spec.load} is no click command")
+    return command
+
+
+def plugins_of(ctx: click.Context) -> Plugins:
+    """The plugins of this process, loaded once; those set aside are warned of once."""
+    root = ctx.find_root()
+    if root.obj is None:
+        root.obj = Plugins.installed()
+        for plugin in root.obj.failed:
+            click.echo(
+                f"warning: plugin {plugin.name!r} of {plugin.origin} was set aside: {plugin.error} "
+                f"(see: biasfw plugins --traceback)",
+                err=True,
+            )
+    loaded: Plugins = root.obj
+    return loaded
+
+
+@click.command(
+    cls=Commands,
+    epilog="First run, nothing to download:  biasfw run --benchmark debatebias --backend llamacpp --preset quick",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+)
+@click.version_option(biasfw.__version__, prog_name="biasfw")
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
+def app(debug: bool) -> None:
+    """Measure social bias in large language models, in any language and culture."""
+    if debug:
+        os.environ["BIASFW_DEBUG"] = "1"
+
+
+def main() -> None:
+    """Entry point: errors are one line with the way out; exit codes 0 done, 1 error, 2 usage, 3 incomplete."""
+    code = 0
+    try:
+        if "_BIASFW_COMPLETE" in os.environ:
+            app.main(prog_name="biasfw")  # answers the shell's question and leaves
+        with app.make_context("biasfw", sys.argv[1:]) as context:  # click's own main() takes a closed pipe for an error
+            app.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as ended:
+        code = ended.exit_code
+    except click.ClickException as failure:
+        failure.show()
+        code = failure.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("stopped; what was answered is stored, and the same command goes on from there", err=True)
+        code = 130
+    except BrokenPipeError:  # `biasfw list | head`: the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BiasfwError as failure:
+        if os.environ.get("BIASFW_DEBUG"):
+            raise
+        click.echo(f"error: {failure}", err=True)
+        code = failure.exit_code
+    sys.exit(code)

@@ -1,0 +1,77 @@
+"""What ``run``, ``judge`` and ``score`` share: the progress bar and the result, as a table or as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import click
+from tqdm import tqdm
+
+from biasfw.cli._common import print_json
+from biasfw.cli._summary import print_summary
+from biasfw.codec import encode
+from biasfw.engine import RunResult
+
+
+class Bar:
+    """Progress on standard error: rate, time left, outcome counts."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._bar: Any = None
+        self._counts: Counter[str] = Counter()
+
+    def start(self, stage: str, total: int, done: int) -> None:
+        """Begin a bar; a stage with nothing left to do draws none."""
+        self.finish()
+        self._counts.clear()
+        if not self._quiet and total > done:
+            keep = stage == "asking"
+            self._bar = tqdm(total=total, initial=done, desc=stage, unit="", leave=keep, mininterval=0.5, delay=0.5)
+
+    def step(self, outcome: str) -> None:
+        """Count one outcome."""
+        self._counts[outcome] += 1
+        if self._bar is not None:
+            self._bar.set_postfix(self._counts, refresh=False)
+            self._bar.update()
+
+    def finish(self) -> None:
+        """End the bar."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+    def note(self, text: str) -> None:
+        """A line on standard error that does not disturb the bar."""
+        with tqdm.external_write_mode():
+            click.echo(text, err=True)
+
+
+def result_document(result: RunResult) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    return {
+        "run": str(result.directory),
+        "status": result.status,
+        "benchmark": result.plan.bundle.full_name,
+        "demo": result.plan.bundle.demo,
+        "selection": str(result.plan.selected),
+        "responses": result.total,
+        "failed": result.failed,
+        "asked": result.asked,
+        "outcomes": result.outcomes,
+        "flags": result.flags,
+        "notes": list(result.notes),
+        "scores": [encode(score) for score in result.scores],
+    }
+
+
+def finish(result: RunResult, *, as_json: bool) -> None:
+    """Print a result and leave with 0, or 3 if responses are missing."""
+    if as_json:
+        print_json(result_document(result))
+    else:
+        print_summary(result)
+    if result.status != "complete":
+        raise click.exceptions.Exit(3)

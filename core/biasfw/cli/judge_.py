@@ -1,0 +1,26 @@
+"""``biasfw judge RUN``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from biasfw.cli import plugins_of
+from biasfw.cli._common import json_option
+from biasfw.cli._result import Bar, finish
+from biasfw.rescoring import judge
+
+
+@click.command(
+    "judge",
+    help="Judge the stored responses of a run again and score them. The model under test is never loaded.",
+    epilog="Example:  biasfw judge runs/debatebias-llamacpp-1a2b3c4d --judge rules",
+)
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--judge", "judge_name", metavar="NAME", help="Another judge than the benchmark's.")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, run: Path, judge_name: str | None, as_json: bool) -> None:
+    """Judge and print the scores."""
+    finish(judge(run, judge_name, plugins_of(ctx), Bar()), as_json=as_json)

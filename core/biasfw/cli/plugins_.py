@@ -1,0 +1,46 @@
+"""``biasfw plugins``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from biasfw.cli import plugins_of
+from biasfw.cli._common import json_option, print_json
+
+
+@click.command(
+    "plugins",
+    help="Show plugins: what each offers, and why one was set aside.",
+    epilog="Example:  biasfw plugins --traceback",
+)
+@click.option("--traceback", is_flag=True, help="Show where a plugin failed.")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, traceback: bool, as_json: bool) -> None:
+    """Print one block per plugin."""
+    rows: list[dict[str, Any]] = [
+        {
+            "name": p.name,
+            "distribution": p.distribution,
+            "version": p.version,
+            "module": p.module,
+            "offers": {kind: [spec.name for spec in offered] for kind, offered in p.offers.items()}
+            | {f"{kind} folders": [str(path) for path in paths] for kind, paths in p.folders.items()},
+            "error": p.error,
+            "traceback": p.details,
+        }
+        for p in plugins_of(ctx).all
+    ]
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        click.echo(f"{row['name']}  ({row['distribution']} {row['version']}, module {row['module']})")
+        for kind, names in row["offers"].items():
+            click.echo(f"  {kind}: {', '.join(names)}")
+        if row["error"]:
+            click.echo(f"  SET ASIDE: {row['error']}")
+        if traceback and row["traceback"]:
+            click.echo("\n".join(f"    {line}" for line in str(row["traceback"]).splitlines()))

@@ -1,0 +1,26 @@
+"""``biasfw score RUN``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from biasfw.cli import plugins_of
+from biasfw.cli._common import json_option
+from biasfw.cli._result import Bar, finish
+from biasfw.rescoring import score
+
+
+@click.command(
+    "score",
+    help="Compute the scores of a run again, or only some metrics. Nothing is asked.",
+    epilog="Example:  biasfw score runs/debatebias-llamacpp-1a2b3c4d --metric label_share",
+)
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--metric", "metrics", metavar="NAME", multiple=True, help="Only these metrics; repeatable.")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, run: Path, metrics: tuple[str, ...], as_json: bool) -> None:
+    """Score and print."""
+    finish(score(run, metrics or None, plugins_of(ctx), Bar()), as_json=as_json)

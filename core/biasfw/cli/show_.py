@@ -1,0 +1,104 @@
+"""``biasfw show NAME``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from biasfw import bundles
+from biasfw.bundles import Bundle
+from biasfw.cli import plugins_of
+from biasfw.cli._common import json_option, print_json
+from biasfw.errors import UsageError
+from biasfw.plugins import HOOKS, Component, Plugins
+
+
+@click.command(
+    "show",
+    help="Show a benchmark (what it measures, how to cite it, published figures) or a component (its options).",
+    epilog="Example:  biasfw show debatebias",
+)
+@click.argument("name")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, name: str, as_json: bool) -> None:
+    """Print everything about NAME."""
+    plugins = plugins_of(ctx)
+    components = [c for kind in HOOKS for c in plugins.components(kind) if c.spec.name == name.partition("@")[0]]
+    if not components:
+        bundle = _bundle(name, plugins)
+        if as_json:
+            print_json({**bundle.manifest, "origin": bundle.origin, **bundle.digests()})
+        else:
+            _print_bundle(bundle)
+        return
+    if as_json:
+        print_json([_component_row(c) for c in components])
+        return
+    for component in components:
+        _print_component(component)
+
+
+def _bundle(name: str, plugins: Plugins) -> Bundle:
+    try:
+        return bundles.find(name, plugins)
+    except UsageError as failure:
+        names = [*bundles.installed(plugins), *(c.spec.name for kind in HOOKS for c in plugins.components(kind))]
+        if str(failure).startswith("unknown"):
+            raise UsageError(plugins.unknown("name", name, names)) from failure
+        raise
+
+
+def _component_row(component: Component) -> dict[str, Any]:
+    spec = component.spec
+    return {
+        "kind": type(spec).__name__.removesuffix("Spec").lower(),
+        "name": spec.name,
+        "summary": spec.summary,
+        "from": component.plugin.origin,
+        "load": spec.load,
+        "extra": spec.extra,
+        "options": spec.options.get("properties", {}),
+    }
+
+
+def _print_component(component: Component) -> None:
+    row = _component_row(component)
+    click.echo(f"{row['kind']} {row['name']}: {row['summary']}\n  from {row['from']}")
+    if row["extra"]:
+        click.echo(f"  needs: pip install 'biasfw[{row['extra']}]'")
+    for name, schema in row["options"].items():
+        kind = schema.get("type", "any")
+        kinds = "|".join(kind) if isinstance(kind, list) else kind
+        default = f", default {schema['default']}" if schema.get("default") is not None else ""
+        click.echo(f"  -B {name}=...  ({kinds}{default}) {schema.get('description', '')}")
+
+
+def _print_bundle(bundle: Bundle) -> None:
+    manifest = bundle.manifest
+    click.echo(f"{bundle.name} {manifest['version']}: {manifest['title']}\n  from {bundle.origin}")
+    if bundle.demo:
+        click.echo(
+            f"  {bundle.full_name} is machine-written, not reviewed by native speakers; not comparable with the paper"
+        )
+    click.echo(f"\ncontent warning: {manifest['content_warning']}")
+    for name, text in manifest["interpretation"].items():
+        click.echo(f"{name.replace('_', ' ')}: {text}")
+    click.echo(f"\nsplits: {', '.join(manifest['splits'])}   languages: {', '.join(manifest['languages'])}")
+    click.echo(f"modes: {', '.join(manifest['protocols'])}   conditions: {', '.join(manifest['conditions'])}")
+    for name, preset in manifest.get("presets", {}).items():
+        click.echo(f"preset {name}: {preset['summary']}")
+    click.echo(f"licence: {manifest['licence']}   redistribution: {manifest['redistribution']}")
+    click.echo(f"cite: {_citation(manifest)}")
+    results = manifest.get("reference_results", [])
+    click.echo("\npublished figures:" if results else "\npublished figures: none recovered")
+    for result in results:
+        rest = ", ".join(f"{k} {v}" for k, v in result.items() if k not in ("value", "unit", "source"))
+        click.echo(f"  {result.get('value', 'not recovered')} {result.get('unit', '')} ({rest}); {result['source']}")
+
+
+def _citation(manifest: Mapping[str, Any]) -> str:
+    citation = manifest["citation"]
+    return " ".join(str(citation[k]) for k in ("text", "url", "doi") if k in citation)

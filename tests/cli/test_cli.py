@@ -1,0 +1,219 @@
+"""The command line as a user meets it: whole processes where start-up, pipes and exit codes matter."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import biasfw as biasfw_package
+from biasfw.cli import app, main
+
+RUN = ["run", "--benchmark", "debatebias", "--backend", "reference", "--model", "random", "--limit", "8"]
+
+
+def biasfw(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run biasfw as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "biasfw", *arguments],
+        cwd=cwd, capture_output=True, text=True, encoding="utf-8", check=False, env={**os.environ, **environment},
+        timeout=120,
+    )  # fmt: skip
+
+
+def inside(*arguments: str, folder: Path) -> Result:
+    """Run a command in this process, in ``folder``."""
+    with contextlib.chdir(folder):
+        return CliRunner().invoke(app, list(arguments), standalone_mode=False)
+
+
+def test_the_whole_line_and_its_json(tmp_path: Path) -> None:
+    first = biasfw(*RUN, "--json", cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    document = json.loads(first.stdout)
+    assert document["status"] == "complete"
+    assert document["demo"] is True
+    assert document["outcomes"] == {"modern": {"answered": 8}, "stereotyped": {"answered": 8}}
+    assert (tmp_path / document["run"] / "responses.jsonl").is_file()
+    assert document["scores"]
+    table = biasfw(*RUN, cwd=tmp_path)
+    assert table.returncode == 0
+    for words in (
+        "debatebias:demo", "machine-written, not reviewed by native speakers", "label_uniformity", "8 of 40 items",
+        "What this is", "What it does not show", "outcomes per slot", "Two responses", document["run"],
+    ):  # fmt: skip
+        assert words in table.stdout
+    assert "\x1b[" not in table.stdout, "plain text when piped"
+
+
+def test_scores_and_judgements_of_a_stored_run(tmp_path: Path) -> None:
+    directory = json.loads(biasfw(*RUN, "--json", cwd=tmp_path).stdout)["run"]
+    scored = json.loads(biasfw("score", directory, "--metric", "decline_rate", "--json", cwd=tmp_path).stdout)
+    assert {score["metric"] for score in scored["scores"]} == {"decline_rate"}
+    judged = biasfw("judge", directory, "--json", cwd=tmp_path)
+    assert judged.returncode == 0
+    assert json.loads(judged.stdout)["outcomes"]["modern"] == {"answered": 8}
+    assert "no run" in biasfw("score", "nowhere", cwd=tmp_path).stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["list"]])
+def test_help_and_list_are_fast_and_load_no_model_library(arguments: list[str]) -> None:
+    code = (
+        f"import sys, runpy; sys.argv = ['biasfw', *{arguments}]\n"
+        "try: runpy.run_module('biasfw', run_name='__main__')\n"
+        "except SystemExit as ended: assert not ended.code, ended.code\n"
+        "heavy = set('torch transformers llama_cpp openai scipy numpy rich jsonschema'.split()) & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    best = min(_seconds(arguments) for _ in range(5))
+    assert best < 0.3, f"{best:.2f} s"
+
+
+def _seconds(arguments: list[str]) -> float:
+    begin = time.perf_counter()
+    assert biasfw(*arguments).returncode == 0
+    return time.perf_counter() - begin
+
+
+@pytest.mark.parametrize("command", ["run", "judge", "score", "list", "show", "plugins", "doctor"])
+def test_every_command_has_help_with_an_example(command: str, tmp_path: Path) -> None:
+    shown = inside(command, "--help", folder=tmp_path)
+    assert "Example:" in shown.output
+    assert f"  {command} " in inside("--help", folder=tmp_path).output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["run", "--backend", "reference"], 2, "no benchmark is named"),
+        (["run", "--benchmark", "debatebias"], 2, "no backend is named"),
+        (["run", "--benchmark", "debatebais", "--backend", "reference"], 2, "did you mean debatebias"),
+        (["run", "--benchmark", "./nowhere", "--backend", "reference"], 1, "holds no benchmark.yaml"),
+        ([*RUN, "-B", "threads"], 2, "is not KEY=VALUE"),
+        ([*RUN, "-B", "threads=2"], 2, "threads"),
+        ([*RUN, "--limt", "3"], 2, "No such option"),
+        (["rnu"], 2, "did you mean run"),
+        (["show", "debatebais"], 2, "did you mean debatebias"),
+        (["list", "benchmark"], 2, "benchmarks"),
+    ],
+)
+def test_mistakes_get_one_line_and_the_right_exit_code(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    code: int,
+    words: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["biasfw", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr().err
+    assert ended.value.code == code
+    assert words in said
+    assert "Traceback" not in said
+    assert len([line for line in said.splitlines() if line.startswith(("error:", "Error:"))]) == 1
+
+
+def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
+    shown = inside(*RUN, "--mode", "choices", "--dry-run", folder=tmp_path)
+    assert "8 of 40 items" in shown.output
+    assert "requests: 16" in shown.output
+    assert shown.output.count("--- ") == 3
+    assert not list(tmp_path.rglob("run.json"))
+    document = json.loads(inside(*RUN, "--dry-run", "--json", folder=tmp_path).stdout)
+    assert document["requests"] == 8
+    assert len(document["samples"]) == 3
+
+
+def test_show_tells_about_benchmarks_and_components(tmp_path: Path) -> None:
+    bundle = inside("show", "debatebias", folder=tmp_path).output
+    assert "not comparable with the paper" in bundle
+    assert "content warning:" in bundle
+    assert "published figures:" in bundle
+    assert "arXiv 2511.01187" in bundle
+    backend = inside("show", "llamacpp", folder=tmp_path).output
+    assert "-B n_ctx=" in backend
+    assert json.loads(inside("show", "debatebias", "--json", folder=tmp_path).stdout)["name"] == "debatebias"
+
+
+def test_list_and_plugins_as_json(tmp_path: Path) -> None:
+    rows = json.loads(inside("list", "--json", folder=tmp_path).stdout)
+    assert {"debatebias:demo", "llamacpp", "reference", "labelled_lines", "rules", "label_share", "en"} <= {
+        r["name"] for r in rows
+    }
+    rows = json.loads(inside("plugins", "--json", folder=tmp_path).stdout)
+    assert all(row["error"] is None for row in rows if row["distribution"] == "biasfw")
+
+
+def test_a_config_file_is_the_same_as_options(tmp_path: Path) -> None:
+    (tmp_path / "run.yaml").write_text(
+        "benchmark: debatebias\nbackend: reference\nmodel: random\nlimit: 8\nruns: out\n", encoding="utf-8"
+    )
+    done = biasfw("run", "--config", "run.yaml", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["run"].startswith("out")
+    assert (
+        json.loads(biasfw("run", "--config", "run.yaml", "--limit", "4", "--json", cwd=tmp_path).stdout)["responses"]
+        == 4
+    )
+    (tmp_path / "run.yaml").write_text("benchmark: debatebias\nbackend: reference\nmodell: random\n", encoding="utf-8")
+    wrong = biasfw("run", "--config", "run.yaml", cwd=tmp_path)
+    assert wrong.returncode == 1
+    assert "run.yaml:3:1" in wrong.stderr
+    assert "model" in wrong.stderr
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    command = f"PYTHONUNBUFFERED=1 {sys.executable} -m biasfw list | head -n 1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout.splitlines()[-1] in ("0", "141")
+    assert done.stderr == ""
+
+
+def test_works_in_the_c_locale_and_reads_no_file_in_the_locale_encoding(tmp_path: Path) -> None:
+    plain = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
+    assert biasfw("list", cwd=tmp_path, **plain).returncode == 0
+    done = biasfw(*RUN, cwd=tmp_path, **plain)
+    assert done.returncode == 0, done.stderr
+    flags = ["-X", "warn_default_encoding", "-W", "default::EncodingWarning"]
+    command = [sys.executable, *flags, "-m", "biasfw", *RUN, "--fresh"]
+    strict = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert strict.returncode == 0, strict.stderr
+    ours = str(Path(biasfw_package.__file__).parent)
+    assert not [line for line in strict.stderr.splitlines() if "EncodingWarning" in line and line.startswith(ours)]
+
+
+@pytest.mark.parametrize("name", ["broken_import", "unknown_hook_argument"])
+def test_the_handed_broken_plugins_stop_nothing(cases: Path, name: str) -> None:
+    done = biasfw("--help", PYTHONPATH=str(cases / "plugins" / name))
+    assert done.returncode == 0
+    assert "Measure social bias" in done.stdout
+    warnings = [line for line in done.stderr.splitlines() if line.startswith("warning:")]
+    assert len(warnings) == 1
+    entry, distribution = {
+        "broken_import": ("broken", "biasfw-broken 0.1"),
+        "unknown_hook_argument": ("future", "biasfw-future 0.1"),
+    }[name]
+    assert entry in warnings[0]
+    assert distribution in warnings[0]
+
+
+def test_the_handed_twins_are_both_named(cases: Path) -> None:
+    one, two = (str(cases / "plugins" / f"collision_{name}") for name in ("one", "two"))
+    for path in (f"{one}:{two}", f"{two}:{one}"):
+        done = biasfw("list", PYTHONPATH=path)
+        assert "biasfw-coll-one" in done.stderr
+        assert "biasfw-coll-two" in done.stderr
+        assert "Traceback" not in done.stderr
+        assert "debatebias" in done.stdout
