@@ -1,0 +1,215 @@
+"""Benchmark bundles: a folder with a manifest and data; a bundle never runs code and never names a backend."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from biasfw import crosscheck, schemas
+from biasfw.errors import DataError, UsageError
+from biasfw.form import Form, Label, Merge, Names, Slot
+from biasfw.keys import sha256_json
+from biasfw.plugins import Plugins, load_class
+from biasfw.records import Choice, Seed
+from biasfw.textfile import read_jsonl
+from biasfw.yamlfile import load_yaml
+
+MANIFEST = "benchmark.yaml"
+_FIXED = frozenset(f.name for f in fields(Seed)) - {"fields"}
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A benchmark at one split: its checked manifest and where its data lie."""
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    split: str
+    origin: str  # distribution and version of the plugin that offers it, or "folder"
+    data: Path | None = None  # a folder given with --data, for splits that are not shipped
+
+    @property
+    def name(self) -> str:
+        """The benchmark's name, without the split."""
+        return str(self.manifest["name"])
+
+    @property
+    def full_name(self) -> str:
+        """``name:split``."""
+        return f"{self.name}:{self.split}"
+
+    @property
+    def demo(self) -> bool:
+        """Whether the split is machine-written and must be marked so wherever a number of it is shown."""
+        return bool(self.manifest["splits"][self.split].get("demo", False))
+
+    def files(self) -> list[Path]:
+        """The data files of the split.
+
+        Raises:
+            DataError: a file is missing, or leaves the bundle's folder.
+        """
+        found = []
+        for name in self.manifest["splits"][self.split].get("files", ()):
+            path = (self.folder / name).resolve()
+            if not path.is_relative_to(self.folder.resolve()):
+                raise DataError(
+                    f"{self.folder / MANIFEST}: data file {name!r} leaves the bundle's folder; keep it inside"
+                )
+            if not path.is_file():
+                raise DataError(f"{self.folder / MANIFEST}: data file {name!r} of split {self.split!r} does not exist")
+            found.append(path)
+        return found
+
+    def digests(self) -> dict[str, str]:
+        """sha256 of the manifest and of the data together."""
+        data = hashlib.sha256()
+        for path in self.files():
+            data.update(path.read_bytes())
+        return {"manifest_sha256": sha256_json(self.manifest), "data_sha256": data.hexdigest()}
+
+    def seeds(self, plugins: Plugins) -> list[Seed]:
+        """Every seed of the split, checked.
+
+        Raises:
+            DataError: with file and line of the first thing that is wrong.
+        """
+        split = self.manifest["splits"][self.split]
+        if "reader" in split:
+            if self.data is None:
+                raise UsageError(f"{self.full_name} is not shipped with biasfw; give its folder with --data DIR")
+            reader = load_class(plugins.find("reader", split["reader"]))(split.get("options", {}))
+            return list(reader.read(self.data))
+        seeds = [seed for path in self.files() for seed in self._read(path)]
+        if not seeds:
+            raise DataError(f"{self.folder}: split {self.split!r} holds no items")
+        return seeds
+
+    def _read(self, path: Path) -> Iterator[Seed]:
+        valid = schemas.valid("item")
+        languages = set(self.manifest["languages"])
+        categories = {category["key"] for category in self.manifest["categories"]}
+        seen: dict[tuple[str, str, str], int] = {}
+        for line, row in read_jsonl(path):
+            if not valid(row):
+                raise DataError(str(schemas.problems("item", row, f"{path}:{line}")[0]))
+            seed = _seed(row)
+            if seed.language not in languages:
+                raise DataError(f"{path}:{line}:1: language {seed.language!r} is not among the manifest's languages")
+            if seed.category not in categories:
+                known = ", ".join(sorted(categories))
+                raise DataError(f"{path}:{line}:1: category {seed.category!r} is not in the manifest; it has: {known}")
+            identity = (seed.source_id, seed.language, seed.variant or "")
+            if identity in seen:
+                raise DataError(
+                    f"{path}:{line}:1: source_id {seed.source_id!r} ({seed.language}) also stands in line "
+                    f"{seen[identity]}; give every item its own"
+                )
+            seen[identity] = line
+            yield seed
+
+
+def _seed(row: Mapping[str, Any]) -> Seed:
+    known = {name: value for name, value in row.items() if name in _FIXED}
+    extra = {name: value for name, value in row.items() if name not in _FIXED}
+    known["choices"] = tuple(Choice(**choice) for choice in known.get("choices", ()))
+    known["order"] = tuple(known.get("order", ()))
+    return Seed(fields=extra, **known)
+
+
+def load(folder: Path, split: str | None = None, *, origin: str = "folder", data: Path | None = None) -> Bundle:
+    """Read and check the manifest in ``folder``.
+
+    Raises:
+        DataError: the manifest is missing or wrong; the message has file, line and column.
+        UsageError: the split does not exist.
+    """
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise DataError(f"{folder} holds no {MANIFEST}; a bundle is a folder with one")
+    document = load_yaml(path)
+    schemas.check("benchmark", document)
+    crosscheck.check(document)
+    manifest = document.value
+    chosen = split or manifest["default_split"]
+    if chosen not in manifest["splits"]:
+        known = ", ".join(manifest["splits"])
+        raise UsageError(f"{manifest['name']} has no split {chosen!r}; it has: {known}")
+    return Bundle(folder, manifest, chosen, origin, data)
+
+
+def installed(plugins: Plugins) -> dict[str, list[tuple[Path, str]]]:
+    """Folders of every benchmark that a plugin offers: name -> (folder, origin). A folder is named as its benchmark."""
+    found: dict[str, list[tuple[Path, str]]] = {}
+    for root, plugin in plugins.folders("benchmark"):
+        for folder in sorted(root.iterdir()) if root.is_dir() else ():
+            if (folder / MANIFEST).is_file():
+                found.setdefault(folder.name, []).append((folder, plugin.origin))
+    return found
+
+
+def find(name: str, plugins: Plugins, data: Path | None = None) -> Bundle:
+    """The bundle ``NAME[:SPLIT]`` (``NAME@DISTRIBUTION`` if offered twice), or the one in a folder.
+
+    Raises:
+        UsageError: nobody offers it, or more than one does.
+    """
+    as_path = Path(name)
+    if (as_path / MANIFEST).is_file() or "/" in name or "\\" in name or name in (".", ".."):
+        return load(as_path, data=data)
+    bare, _, split = name.partition(":")
+    bare, _, distribution = bare.partition("@")
+    offered = installed(plugins)
+    matches = [pair for pair in offered.get(bare, ()) if distribution in ("", pair[1].split()[0])]
+    if not matches:
+        raise UsageError(plugins.unknown("benchmark", bare, list(offered)) + "; a folder is given as ./FOLDER")
+    if len(matches) > 1:
+        choices = " or ".join(f"{bare}@{origin.split()[0]}" for _, origin in matches)
+        raise UsageError(f"benchmark {bare!r} is offered more than once: write {choices}")
+    folder, origin = matches[0]
+    return load(folder, split or None, origin=origin, data=data)
+
+
+def _names(mapping: Mapping[str, Sequence[str]]) -> Names:
+    return {language: tuple(names) for language, names in mapping.items()}
+
+
+def make_form(manifest: Mapping[str, Any], conditions: Sequence[str], without: Sequence[str]) -> Form:
+    """The answer form of a benchmark under ``conditions``, without the labels in ``without``.
+
+    Raises:
+        UsageError: a label to leave out does not exist, or fewer than two would stay.
+    """
+    keys = [label["key"] for label in manifest["labels"]]
+    for name in without:
+        if name not in keys:
+            raise UsageError(f"{manifest['name']} has no label {name!r} to leave out; it has: {', '.join(keys)}")
+    labels = [Label(x["key"], _names(x["names"])) for x in manifest["labels"] if x["key"] not in without]
+    if len(labels) < 2:
+        raise UsageError("at least two labels must stay; give --without fewer times")
+    if "abstention" in manifest:
+        labels.append(Label(manifest["abstention"]["key"], _names(manifest["abstention"]["names"]), abstains=True))
+    present = {label.key for label in labels}
+    merges = tuple(
+        Merge(x["key"], tuple(x["labels"]), _names(x["names"]))
+        for x in manifest.get("merges", ())
+        if present.issuperset(x["labels"])
+    )
+    slots = tuple(
+        Slot(x["key"], {condition: _names(names) for condition, names in x["headers"].items()})
+        for x in manifest["slots"]
+    )
+    calibrate = manifest["protocols"].get("choices", {}).get("calibrate")
+    return Form(
+        task=manifest["task"],
+        slots=slots,
+        labels=tuple(labels),
+        merges=merges,
+        categories={x["key"]: _names(x["names"]) for x in manifest["categories"]},
+        languages=tuple(manifest["languages"]),
+        conditions=tuple(conditions),
+        calibrate=calibrate if calibrate in conditions else None,
+    )

@@ -1,0 +1,167 @@
+"""What a schema cannot say about a manifest: names that must exist elsewhere in it, and texts for every language."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from biasfw.document import Document, child
+from biasfw.errors import DataError
+from biasfw.schemas import Problem
+
+Manifest = Mapping[str, Any]
+Found = tuple[str, str]  # JSON pointer, message
+
+
+def problems(document: Document) -> list[Problem]:
+    """Everything that does not fit together in a manifest that fits the schema, in the order of the file."""
+    found = []
+    for check in (_templates, _texts, _labels, _conditions, _answers, _scores):
+        for pointer, message in check(document.value):
+            line, column = document.position(pointer)
+            found.append(Problem(document.name, line, column, pointer, message))
+    return sorted(found, key=lambda problem: (problem.line, problem.column))
+
+
+def check(document: Document) -> None:
+    """Check a manifest.
+
+    Raises:
+        DataError: the first problem, and how many more there are.
+    """
+    found = problems(document)
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise DataError(f"{found[0]}{more}")
+
+
+def _unknown(kind: str, name: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(sorted(known)) or 'none'}"
+    return f"no {kind} is named {name!r}; {hint}"
+
+
+def _templates(manifest: Manifest) -> Iterator[Found]:
+    for name, condition in manifest["conditions"].items():
+        if condition["template"] not in manifest["templates"]:
+            pointer = child(child("/conditions", name), "template")
+            yield pointer, _unknown("template", condition["template"], manifest["templates"])
+
+
+def _texts(manifest: Manifest) -> Iterator[Found]:
+    """Every language of the benchmark has its texts, and no text is in a language that the benchmark does not name."""
+    for pointer, texts in _by_language(manifest):
+        for language in manifest["languages"]:
+            if language not in texts:
+                yield pointer, f"there is no text for language {language!r}, which the benchmark names; add it"
+        for language in texts:
+            if language not in manifest["languages"]:
+                yield (
+                    child(pointer, language),
+                    f"language {language!r} is not among the benchmark's languages; add it there",
+                )
+
+
+def _by_language(manifest: Manifest) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    used = {condition["template"] for condition in manifest["conditions"].values()}
+    for name in sorted(used & set(manifest["templates"])):
+        yield child("/templates", name), manifest["templates"][name]
+    yield "/answer_template", manifest["answer_template"]
+    for part in ("labels", "categories"):
+        for index, entry in enumerate(manifest[part]):
+            yield f"/{part}/{index}/names", entry["names"]
+    if "abstention" in manifest:
+        yield "/abstention/names", manifest["abstention"]["names"]
+    if "list_style" in manifest:
+        yield "/list_style", manifest["list_style"]
+    for index, slot in enumerate(manifest["slots"]):
+        for condition, names in slot["headers"].items():
+            yield child(f"/slots/{index}/headers", condition), names
+
+
+def _labels(manifest: Manifest) -> Iterator[Found]:
+    keys = [label["key"] for label in manifest["labels"]]
+    for part, entries in (
+        ("labels", manifest["labels"]),
+        ("categories", manifest["categories"]),
+        ("slots", manifest["slots"]),
+    ):
+        seen: set[str] = set()
+        for index, entry in enumerate(entries):
+            if entry["key"] in seen:
+                yield f"/{part}/{index}/key", f"the key {entry['key']!r} stands twice in {part}; give each its own"
+            seen.add(entry["key"])
+    for index, merge in enumerate(manifest.get("merges", ())):
+        for place, key in enumerate(merge["labels"]):
+            if key not in keys:
+                yield f"/merges/{index}/labels/{place}", _unknown("label", key, keys)
+    yield from _ambiguous(manifest)
+
+
+def _ambiguous(manifest: Manifest) -> Iterator[Found]:
+    """A name that belongs to two labels could never be read."""
+    owners: dict[tuple[str, str], str] = {}
+    for index, label in enumerate(manifest["labels"]):
+        for language, names in label["names"].items():
+            for place, name in enumerate(names):
+                owner = owners.setdefault((language, name.casefold()), label["key"])
+                if owner != label["key"]:
+                    pointer = child(f"/labels/{index}/names", language)
+                    yield f"{pointer}/{place}", f"{name!r} is also a name of {owner!r}; a name belongs to one label"
+
+
+def _conditions(manifest: Manifest) -> Iterator[Found]:
+    known = manifest["conditions"]
+    for mode, protocol in manifest["protocols"].items():
+        yield from _known(f"/protocols/{mode}/conditions", protocol["conditions"], known, "condition")
+        if protocol.get("calibrate", next(iter(known))) not in known:
+            yield f"/protocols/{mode}/calibrate", _unknown("condition", protocol["calibrate"], known)
+    for name, preset in manifest.get("presets", {}).items():
+        yield from _known(f"{child('/presets', name)}/conditions", preset.get("conditions", ()), known, "condition")
+        if preset.get("mode", manifest["default_mode"]) not in manifest["protocols"]:
+            yield f"{child('/presets', name)}/mode", _unknown("mode", preset["mode"], manifest["protocols"])
+    if manifest["default_mode"] not in manifest["protocols"]:
+        yield "/default_mode", _unknown("mode", manifest["default_mode"], manifest["protocols"])
+    if manifest["default_split"] not in manifest["splits"]:
+        yield "/default_split", _unknown("split", manifest["default_split"], manifest["splits"])
+    offering = [name for name, condition in known.items() if condition.get("abstention")]
+    if offering and "abstention" not in manifest:
+        yield (
+            child("/conditions", offering[0]),
+            "it offers an abstention, and the manifest defines none; add `abstention`",
+        )
+    for index, slot in enumerate(manifest["slots"]):
+        for name in known:
+            if name not in slot["headers"]:
+                yield f"/slots/{index}/headers", f"there is no header for condition {name!r}; add it"
+
+
+def _known(pointer: str, names: Sequence[str], known: Collection[str], kind: str) -> Iterator[Found]:
+    for index, name in enumerate(names):
+        if name not in known:
+            yield f"{pointer}/{index}", _unknown(kind, name, known)
+
+
+def _answers(manifest: Manifest) -> Iterator[Found]:
+    categories = [category["key"] for category in manifest["categories"]]
+    labels = [label["key"] for label in manifest["labels"]]
+    slots = {slot["key"] for slot in manifest["slots"]}
+    for category, entry in manifest.get("reference_answers", {}).items():
+        pointer = child("/reference_answers", category)
+        if category not in categories:
+            yield pointer, _unknown("category", category, categories)
+        if set(entry["answer"]) != slots:
+            yield f"{pointer}/answer", f"an answer fills every slot: {', '.join(sorted(slots))}"
+        for slot, label in entry["answer"].items():
+            if label not in labels:
+                yield child(f"{pointer}/answer", slot), _unknown("label", label, labels)
+
+
+def _scores(manifest: Manifest) -> Iterator[Found]:
+    used = [metric["use"] for metric in manifest["metrics"]]
+    if manifest["primary"]["metric"] not in used:
+        yield "/primary/metric", _unknown("metric in `metrics`", manifest["primary"]["metric"], used)
+    for index, entry in enumerate(manifest.get("expected", ())):
+        if entry["metric"] not in used:
+            yield f"/expected/{index}/metric", _unknown("metric in `metrics`", entry["metric"], used)

@@ -1,0 +1,136 @@
+"""The main path: configuration -> plan -> requests -> responses -> judgements -> scores -> result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from biasfw.asking import Handle, Pending, Progress, Quiet, ask, handle
+from biasfw.codec import decode
+from biasfw.config import RunConfig
+from biasfw.contracts import Backend
+from biasfw.judging import judge_name, judge_responses
+from biasfw.plan import Plan, make_plan
+from biasfw.plugins import Plugins
+from biasfw.records import Item, Request, Response, Score
+from biasfw.specs import BackendSpec
+from biasfw.store import RunDirectory, choose_directory
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a run gave: where it lies, what became of the responses, and the scores."""
+
+    directory: Path
+    status: str  # complete, incomplete
+    outcomes: Mapping[str, Mapping[str, int]]  # slot -> outcome -> count
+    scores: tuple[Score, ...]
+    plan: Plan
+    total: int  # responses that belong to the selection
+    asked: int  # requests that were asked just now
+    failed: int  # responses that are not there
+    flags: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    samples: tuple[tuple[Item, Response], ...] = ()
+
+
+def run(config: RunConfig, plugins: Plugins | None = None, progress: Progress | None = None) -> RunResult:
+    """Run a benchmark against a model; what is answered already is not asked again.
+
+    Raises:
+        BiasfwError: with one line that says what is wrong and what to do.
+    """
+    progress = progress or Quiet()
+    plan = make_plan(config, plugins or Plugins.installed())
+    backend = plan.make_backend()
+    inputs = plan.identity_inputs(backend.fingerprint())
+    base = Path(plan.config.runs) / plan.directory_name(inputs)
+    with RunDirectory(choose_directory(base, fresh=config.fresh)) as directory:
+        _begin(directory, plan, inputs, progress)
+        handles = []
+        for request in plan.requests():
+            directory.add(plan.items[request.item_id], request)
+            handles.append(handle(request))
+        pending = [
+            h for h in handles if h.key not in directory.responses.index and not directory.is_permanent_failure(h.key)
+        ]
+        if pending:
+            progress.start("asking", len(handles), len(handles) - len(pending))
+            _ask(plan, backend, pending, directory, progress)
+        return conclude(plan, directory, handles, progress, asked=len(pending))
+
+
+def _begin(directory: RunDirectory, plan: Plan, inputs: Mapping[str, Any], progress: Progress) -> None:
+    progress.note(f"run directory: {directory.path}")
+    for text in (*plan.warnings, *directory.warnings):
+        progress.note(text)
+    benchmark = {
+        "name": plan.bundle.name,
+        "split": plan.bundle.split,
+        "version": plan.bundle.manifest["version"],
+        "demo": plan.bundle.demo,
+        **plan.bundle.digests(),
+    }
+    config = {k: v for k, v in asdict(plan.config).items() if v is not None and k not in ("fresh", "runs", "metrics")}
+    directory.save(
+        status="running", benchmark=benchmark, config=config, protocol=dict(inputs), components=plan.components()
+    )  # fmt: skip
+
+
+def _ask(plan: Plan, backend: Backend, pending: list[Handle], directory: RunDirectory, progress: Progress) -> None:
+    references: Callable[[Request], Mapping[str, str]] | None = None
+    if cast("BackendSpec", plan.backend.spec).references:
+        references = lambda request: plan.renderer.references(plan.items[request.item_id], request)  # noqa: E731
+
+    def stored(response: Response, row: dict[str, Any]) -> None:
+        progress.step("error" if response.error else "answered")
+        plan.plugins.notify("biasfw_response_stored", progress.note, directory=directory.path, response=row)
+
+    try:
+        identity = backend.prepare()
+        directory.check_identity(identity)
+        for text in identity.notes:
+            progress.note(text)
+        plan.plugins.notify(
+            "biasfw_run_started", progress.note, directory=directory.path, config=directory.info["config"]
+        )  # fmt: skip
+        ask(backend, Pending(directory, pending, references), directory, stored)
+    finally:
+        backend.close()
+        progress.finish()
+
+
+def conclude(
+    plan: Plan, directory: RunDirectory, handles: list[Handle], progress: Progress, asked: int = 0
+) -> RunResult:
+    """Judge and score what is stored, write it down, and say how it ended."""
+    from biasfw.scoring import build_table, compute_scores, score_document  # noqa: PLC0415 - numpy loads late
+
+    judged = judge_responses(plan, directory, handles, progress)
+    outcomes = judged.outcome_counts(h.key for h in handles)
+    failed = sum(h.key not in directory.responses.index for h in handles)
+    status = "incomplete" if failed else "complete"
+    scores = compute_scores(plan, build_table(plan, directory, handles, judged))
+    name = judge_name(plan)
+    document = score_document(plan, name, scores, outcomes)
+    directory.write_file(f"scores/{name}.json", json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+    directory.save(status=status, outcomes=outcomes, selection=str(plan.selected))
+    rows = document["scores"]
+    plan.plugins.notify("biasfw_run_finished", progress.note, directory=directory.path, scores=rows)
+    return RunResult(
+        directory.path, status, outcomes, tuple(scores), plan, len(handles), asked, failed, dict(judged.flags),
+        tuple(directory.info.get("identity", {}).get("notes", ())), _samples(plan, directory, handles),
+    )  # fmt: skip
+
+
+def _samples(plan: Plan, directory: RunDirectory, handles: list[Handle]) -> tuple[tuple[Item, Response], ...]:
+    """Two responses to look at, from different categories where there are any."""
+    by_category: dict[str, Handle] = {}
+    for h in handles:
+        if h.key in directory.responses.index:
+            by_category.setdefault(plan.items[h.item_id].category, h)
+    chosen = list(by_category.values())[:2]
+    return tuple((plan.items[h.item_id], decode(Response, directory.responses.read(h.key))) for h in chosen)

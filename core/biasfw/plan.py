@@ -1,0 +1,230 @@
+"""From a configuration to a plan: components resolved, data read, items expanded. Nothing is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+from biasfw import bundles, languages
+from biasfw.bundles import Bundle
+from biasfw.config import RunConfig
+from biasfw.contracts import Backend, BackendSettings, ComponentContext, Judge, Metric, Parser
+from biasfw.errors import UsageError
+from biasfw.expansion import Design, Selected, Selection, Trial, expand, select
+from biasfw.form import Form
+from biasfw.keys import sha256_json
+from biasfw.languages import LanguagePack
+from biasfw.plugins import Component, Plugins, load_class
+from biasfw.protocol import Protocol, apply_preset, resolve
+from biasfw.records import Item, Request
+from biasfw.rendering import Renderer
+from biasfw.schemas import check_options
+from biasfw.specs import BackendSpec, JudgeSpec
+from biasfw.store import slug
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything a run needs, resolved."""
+
+    config: RunConfig
+    plugins: Plugins
+    bundle: Bundle
+    protocol: Protocol
+    form: Form
+    packs: Mapping[str, LanguagePack]
+    backend: Component
+    backend_options: Mapping[str, Any]
+    parser: Component
+    judge: Component
+    metrics: tuple[tuple[Component, Mapping[str, Any]], ...]
+    selected: Selected
+    warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def renderer(self) -> Renderer:
+        """What turns trials into requests."""
+        protocol = self.protocol
+        return Renderer(
+            self.bundle, self.form, protocol.mode, protocol.prompt_style, protocol.sampling, self.packs
+        )  # fmt: skip
+
+    @cached_property
+    def items(self) -> dict[str, Item]:
+        """The selected items by id."""
+        return {trial.item.id: trial.item for trial in self.selected.trials}
+
+    def requests(self) -> Iterator[Request]:
+        """The selected requests, rendered one by one in the order of the data."""
+        return (self.renderer.request(trial) for trial in self.selected.trials)
+
+    def make_backend(self) -> Backend:
+        """The backend, built but not loaded."""
+        settings = BackendSettings(self.config.model, self.protocol.mode, self.config.seed, self.backend_options)
+        return cast("Backend", load_class(self.backend)(settings))
+
+    def identity_inputs(self, fingerprint: str) -> dict[str, Any]:
+        """What the run directory's hash covers: a change in any of it starts another run."""
+        spec = cast("BackendSpec", self.backend.spec)
+        properties = spec.options.get("properties", {})
+        protocol, manifest = self.protocol, self.bundle.manifest
+        sampling = protocol.sampling if protocol.mode == "generate" else None
+        return {
+            "benchmark": self.bundle.full_name,
+            "version": manifest["version"],
+            "data_sha256": self.bundle.digests()["data_sha256"],
+            "mode": protocol.mode,
+            "conditions": list(protocol.conditions),
+            "without": list(protocol.without),
+            "frames": sha256_json(_frames(manifest, protocol)),
+            "backend": spec.name,
+            "fingerprint": fingerprint,
+            "options": {
+                name: value
+                for name, value in sorted(self.backend_options.items())
+                if properties.get(name, {}).get("affects_answers", True)
+            },
+            "prompt_style": protocol.prompt_style,
+            "sampling": None
+            if sampling is None
+            else [sampling.temperature, sampling.top_p, sampling.max_tokens, list(sampling.stop)],
+            "seed": self.config.seed,
+        }
+
+    def directory_name(self, inputs: Mapping[str, Any]) -> str:
+        """``<benchmark>-<model>-<hash8>``."""
+        model = Path(self.config.model.replace("\\", "/")).name if self.config.model else self.backend.spec.name
+        return f"{slug(self.bundle.name)}-{slug(Path(model).stem or model)}-{sha256_json(inputs)[:8]}"
+
+    def context(self, options: Mapping[str, Any]) -> ComponentContext:
+        """What parsers, judges and metrics are built from."""
+        return ComponentContext(self.form, self.packs, options)
+
+    def make_parser(self) -> Parser:
+        """The parser of the protocol."""
+        options = check_options(f"parser {self.parser.spec.name}", self.parser.spec.options, {})
+        return cast("Parser", load_class(self.parser)(self.context(options)))
+
+    def make_judge(self) -> Judge:
+        """The judge of the run."""
+        options = check_options(f"judge {self.judge.spec.name}", self.judge.spec.options, {})
+        return cast("Judge", load_class(self.judge)(self.context(options)))
+
+    def make_metrics(self) -> list[tuple[str, Metric]]:
+        """The metrics of the run, by name, in the manifest's order."""
+        return [(c.spec.name, load_class(c)(self.context(options))) for c, options in self.metrics]
+
+    def components(self) -> list[dict[str, str]]:
+        """Name, distribution and version of every component, for run.json."""
+        used = [("backend", self.backend), ("parser", self.parser), ("judge", self.judge)]
+        used += [("metric", component) for component, _ in self.metrics]
+        return [
+            {"kind": kind, "name": c.spec.name, "distribution": c.plugin.distribution, "version": c.plugin.version}
+            for kind, c in used
+        ]
+
+
+def _frames(manifest: Mapping[str, Any], protocol: Protocol) -> Any:
+    """Everything in the manifest that shapes a prompt or a choice under this protocol."""
+    used = {name: manifest["conditions"][name] for name in protocol.conditions}
+    templates = {c["template"]: manifest["templates"][c["template"]] for c in used.values()}
+    names = ("labels", "abstention", "slots", "list_style", "answer_template", "orders")
+    scored = manifest["protocols"]["choices"] if protocol.mode == "choices" else None
+    return [used, templates, {name: manifest.get(name) for name in names}, scored]
+
+
+def make_plan(config: RunConfig, plugins: Plugins) -> Plan:
+    """Resolve everything a configuration names.
+
+    Raises:
+        UsageError: a name, option, language, category or mode does not exist; the message names what does.
+        DataError: manifest or data are wrong, with file and line.
+    """
+    bundle = bundles.find(config.benchmark, plugins, Path(config.data) if config.data else None)
+    config = apply_preset(config, bundle)
+    backend = plugins.find("backend", config.backend)
+    spec = cast("BackendSpec", backend.spec)
+    options = check_options(f"backend {spec.name}", spec.options, config.backend_options)
+    protocol = resolve(config, bundle)
+    _check_backend(config, spec, protocol, bundle)
+    form = bundles.make_form(bundle.manifest, protocol.conditions, protocol.without)
+    seeds = bundle.seeds(plugins)
+    design = Design(
+        conditions=protocol.conditions,
+        labels=tuple(label.key for label in form.groups),
+        cluster=bundle.manifest["cluster"],
+        abstaining=_abstaining(bundle.manifest, protocol.conditions),
+        reuse_orders=protocol.mode == "generate",
+    )
+    trials = list(expand(seeds, design, protocol.repeats))
+    selected = _select(config, trials, bundle)
+    packs, warnings = _packs(plugins, bundle, trials)
+    metrics = _metrics(config, bundle, plugins)
+    judge = plugins.find("judge", protocol.judge)
+    if cast("JudgeSpec", judge.spec).roles:
+        raise UsageError(f"judge {judge.spec.name!r} asks a model, which this version cannot do yet; use --judge rules")
+    parser = plugins.find("parser", protocol.parser)
+    plan = Plan(
+        config, plugins, bundle, protocol, form, packs, backend, options, parser, judge, metrics, selected, warnings
+    )  # fmt: skip
+    plan.renderer.check_fields(trials)
+    return plan
+
+
+def _metrics(config: RunConfig, bundle: Bundle, plugins: Plugins) -> tuple[tuple[Component, Mapping[str, Any]], ...]:
+    """The manifest's metrics with its options, or those that were asked for (by its options where it has any)."""
+    declared = bundle.manifest["metrics"]
+    wanted = list(declared)
+    if config.metrics is not None:
+        known = {entry["use"] for entry in declared}
+        wanted = [entry for entry in declared if entry["use"] in config.metrics]
+        wanted += [{"use": name} for name in dict.fromkeys(config.metrics) if name not in known]
+    found = []
+    for entry in wanted:
+        component = plugins.find("metric", entry["use"])
+        options = check_options(f"metric {entry['use']}", component.spec.options, entry.get("options", {}))
+        found.append((component, options))
+    return tuple(found)
+
+
+def _check_backend(config: RunConfig, spec: BackendSpec, protocol: Protocol, bundle: Bundle) -> None:
+    if protocol.mode not in spec.capabilities:
+        able = sorted(spec.capabilities & set(bundle.manifest["protocols"]))
+        way = f"use --mode {able[0]}" if able else "choose another backend (biasfw list backends)"
+        raise UsageError(f"backend {spec.name} cannot do --mode {protocol.mode}; {way}")
+    if spec.models and config.model not in spec.models:
+        raise UsageError(f"backend {spec.name} has no model {config.model!r}; give --model {'|'.join(spec.models)}")
+
+
+def _abstaining(manifest: Mapping[str, Any], conditions: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    offering = [name for name in conditions if manifest["conditions"][name].get("abstention")]
+    return tuple((name, manifest["abstention"]["key"]) for name in offering)
+
+
+def _select(config: RunConfig, trials: Sequence[Trial], bundle: Bundle) -> Selected:
+    for option, wanted, there in (
+        ("language", config.languages, {t.item.language for t in trials}),
+        ("category", config.categories, {t.item.category for t in trials}),
+    ):
+        for name in wanted or ():
+            if name not in there:
+                raise UsageError(f"{bundle.full_name} has no {option} {name!r}; it has: {', '.join(sorted(there))}")
+    return select(trials, Selection(config.languages or (), config.categories or (), config.limit))
+
+
+def _packs(
+    plugins: Plugins, bundle: Bundle, trials: Sequence[Trial]
+) -> tuple[dict[str, LanguagePack], tuple[str, ...]]:
+    own = bundle.folder / "languages"
+    folders = [folder for folder, _ in plugins.folders("language")]
+    wanted = sorted({trial.item.language for trial in trials} | {"en"})
+    packs = languages.load_packs(folders, wanted, overrides=own if own.is_dir() else None)
+    missing = [tag for tag in wanted if tag not in packs and tag.partition("-")[0] not in packs]
+    return packs, tuple(
+        f"no language pack for {tag!r}: refusals and native spellings are not recognised; write {tag}.yaml "
+        "(a folder languages/ in the bundle will do)"
+        for tag in missing
+    )

@@ -1,0 +1,83 @@
+"""How the benchmark is asked in a run: what was said, else the preset, else the benchmark's own protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from biasfw.bundles import Bundle
+from biasfw.config import RunConfig
+from biasfw.errors import UsageError
+from biasfw.records import Mode, PromptStyle, Sampling
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How the benchmark is asked in this run, after preset and defaults: what the run's hash covers."""
+
+    mode: Mode
+    prompt_style: PromptStyle
+    conditions: tuple[str, ...]
+    without: tuple[str, ...]
+    sampling: Sampling
+    repeats: int
+    parser: str
+    judge: str
+
+
+def apply_preset(config: RunConfig, bundle: Bundle) -> RunConfig:
+    """The configuration with its gaps filled by the preset it names.
+
+    Raises:
+        UsageError: the benchmark has no such preset.
+    """
+    if config.preset is None:
+        return config
+    presets = bundle.manifest.get("presets", {})
+    if config.preset not in presets:
+        known = ", ".join(presets) or "none"
+        raise UsageError(f"{bundle.name} has no preset {config.preset!r}; it has: {known}")
+    return config.with_preset(presets[config.preset])
+
+
+def resolve(config: RunConfig, bundle: Bundle) -> Protocol:
+    """The protocol of a run.
+
+    Raises:
+        UsageError: a mode or condition does not exist, or a number is out of range.
+    """
+    manifest = bundle.manifest
+    protocols = manifest["protocols"]
+    mode = config.mode or manifest["default_mode"]
+    if mode not in protocols:
+        raise UsageError(f"{bundle.name} has no mode {mode!r}; it has: {', '.join(protocols)}")
+    conditions = config.conditions or tuple(protocols[mode]["conditions"])
+    for name in conditions:
+        if name not in manifest["conditions"]:
+            raise UsageError(f"{bundle.name} has no condition {name!r}; it has: {', '.join(manifest['conditions'])}")
+    if any(number is not None and number < 1 for number in (config.repeats, config.limit, config.max_tokens)):
+        raise UsageError("--repeats, --limit and --max-tokens start at 1")
+    return Protocol(
+        mode=cast("Mode", mode),
+        prompt_style=cast("PromptStyle", config.prompt_style or "chat"),
+        conditions=tuple(dict.fromkeys(conditions)),
+        without=tuple(dict.fromkeys(config.without)),
+        sampling=_sampling(config, mode, protocols[mode]),
+        repeats=config.repeats or 1,
+        parser=config.parser or protocols.get("generate", {}).get("parser", "labelled_lines"),
+        judge=config.judge or manifest["judge"],
+    )
+
+
+def _sampling(config: RunConfig, mode: str, protocol: Mapping[str, Any]) -> Sampling:
+    given = {"temperature": config.temperature, "top_p": config.top_p, "max_tokens": config.max_tokens}
+    said = {name: value for name, value in given.items() if value is not None}
+    if said and mode == "choices":
+        raise UsageError(f"{', '.join(said)} say nothing under --mode choices, where no text is drawn; leave them out")
+    drawn = {**protocol.get("sampling", {}), **said}
+    stop = tuple(drawn.pop("stop", ()))
+    sampling = Sampling(**drawn, stop=stop, seed=config.seed)
+    if not 0 <= sampling.temperature < 100 or not 0 < sampling.top_p <= 1:
+        raise UsageError("--temperature is 0 or more, --top-p above 0 and at most 1")
+    return sampling

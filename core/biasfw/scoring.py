@@ -1,0 +1,105 @@
+"""The scoring stage: judgements become one column table, and metrics turn that into scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from biasfw.asking import Handle
+from biasfw.codec import encode
+from biasfw.errors import BiasfwError
+from biasfw.judging import Judged
+from biasfw.plan import Plan
+from biasfw.records import Outcome, Reading, Score
+from biasfw.rendering import JOIN
+from biasfw.store import RunDirectory
+from biasfw.table import Floats, Table
+
+
+def build_table(plan: Plan, directory: RunDirectory, handles: Sequence[Handle], judged: Judged) -> Table:
+    """One row per selected request, in their order; a request without a response is an error row."""
+    items = [plan.items[handle.item_id] for handle in handles]
+    nothing = (Reading(Outcome.ERROR),) * len(judged.slots)
+    rows = [judged.readings.get(handle.key, nothing) for handle in handles]
+    labels = tuple(label.key for label in plan.form.labels)
+    order = np.zeros((len(items), len(labels)), dtype=np.int64)
+    column = {key: index for index, key in enumerate(labels)}
+    for row, item in enumerate(items):
+        for position, key in enumerate(item.order, start=1):
+            order[row, column[key]] = position
+    repeats = [trial.repeat for trial in plan.selected.trials]
+    keys, logprobs = _logprobs(plan, directory, handles) if plan.protocol.mode == "choices" else ((), None)
+    return Table(
+        mode=plan.protocol.mode,
+        keys=np.array([handle.key for handle in handles], dtype=np.str_),
+        item=np.array([item.id for item in items], dtype=np.str_),
+        source=np.array([item.source_id for item in items], dtype=np.str_),
+        cluster=np.array([item.cluster for item in items], dtype=np.str_),
+        pair=np.array([item.pair or "" for item in items], dtype=np.str_),
+        variant=np.array([item.variant for item in items], dtype=np.str_),
+        condition=np.array([item.condition for item in items], dtype=np.str_),
+        language=np.array([item.language for item in items], dtype=np.str_),
+        category=np.array([item.category for item in items], dtype=np.str_),
+        gold=np.array([item.gold or "" for item in items], dtype=np.str_),
+        repeat=np.array(repeats, dtype=np.int64),
+        labels=labels,
+        order=order,
+        outcomes={
+            s: np.array([str(row[i].outcome) for row in rows], dtype=np.str_) for i, s in enumerate(judged.slots)
+        },
+        values={s: np.array([row[i].value or "" for row in rows], dtype=np.str_) for i, s in enumerate(judged.slots)},
+        choice_keys=keys,
+        logprobs=logprobs,
+    )
+
+
+def _logprobs(plan: Plan, directory: RunDirectory, handles: Sequence[Handle]) -> tuple[tuple[str, ...], Floats]:
+    """Sums in nats by joint choice, in the manifest's label order whatever the presented order was."""
+    found: list[dict[str, float]] = []
+    for handle in handles:
+        response = directory.answered(handle.key)
+        scores = response.choice_logprobs if response is not None else ()
+        found.append({s.key: s.sum for s in scores if s.sum is not None and math.isfinite(s.sum)})
+    rank = {label.key: index for index, label in enumerate(plan.form.labels)}
+    keys = tuple(sorted({key for row in found for key in row}, key=lambda key: [rank[k] for k in key.split(JOIN)]))
+    matrix = np.full((len(found), len(keys)), np.nan)
+    column = {key: index for index, key in enumerate(keys)}
+    for index, row in enumerate(found):
+        for key, value in row.items():
+            matrix[index, column[key]] = value
+    return keys, matrix
+
+
+def compute_scores(plan: Plan, table: Table) -> list[Score]:
+    """Every score of every metric of the run.
+
+    Raises:
+        BiasfwError: a metric yielded something undefined without a reason (a bug in the metric, named).
+    """
+    scores = []
+    for name, metric in plan.make_metrics():
+        for score in metric.compute(table):
+            if score.value is None and not score.reason:
+                raise BiasfwError(f"metric {name} gave no value and no reason for {dict(score.slice)}; report this bug")
+            if score.value is not None and not math.isfinite(score.value):
+                raise BiasfwError(f"metric {name} gave {score.value} for {dict(score.slice)}; report this bug")
+            scores.append(score)
+    return scores
+
+
+def score_document(plan: Plan, judge: str, scores: Sequence[Score], outcomes: dict[str, Any]) -> dict[str, Any]:
+    """What scores/*.json holds."""
+    return {
+        "schema_version": 1,
+        "benchmark": plan.bundle.full_name,
+        "demo": plan.bundle.demo,
+        "selection": str(plan.selected),
+        "judge": judge,
+        "mode": plan.protocol.mode,
+        "outcomes": outcomes,
+        "canary": plan.bundle.manifest["canary"],
+        "scores": [encode(score) for score in scores],
+    }

@@ -1,0 +1,209 @@
+"""Intervals and tests for clustered observations: rows of one cluster are never counted as independent.
+
+Intervals live here, resampling tests in ``biasfw._resampling``, multinomial nulls in ``biasfw._multinomial``; this
+module exports all of them. What cannot be computed is null with a reason, never 0 or NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri, stdtrit
+
+from biasfw._multinomial import (
+    MultinomialNull,
+    NullStatistic,
+    miller_madow,
+    multinomial_null,
+    plugin_entropy,
+    total_variation,
+    total_variation_test,
+)
+from biasfw._resampling import sign_flip, sign_flips
+from biasfw.records import Interval
+
+__all__ = [
+    "MIN_CLUSTERS",
+    "Estimate",
+    "MultinomialNull",
+    "NullStatistic",
+    "clustered_mean",
+    "clustered_proportion",
+    "holm",
+    "miller_madow",
+    "multinomial_null",
+    "plugin_entropy",
+    "proportion_from_cluster_sums",
+    "sign_flip",
+    "sign_flips",
+    "simultaneous_level",
+    "total_variation",
+    "total_variation_test",
+    "wilson",
+]
+
+MIN_CLUSTERS = 5  # fewer clusters cannot carry an interval
+_MIN_DEVIATING = 8  # fewer clusters that differ from the rest cannot carry a variance
+_TINY = 1e-12
+_PROPORTION = "clustered proportion: Wilson form with effective n and t(C - 1)"
+_MEAN = "clustered mean: t(C - 1)"
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean of ``n`` rows in ``clusters`` clusters, its cluster-robust standard error and its interval.
+
+    ``mean`` is null without rows; ``low`` and ``high`` are null where no interval can be given; ``reason`` says why.
+    ``n_eff`` is the number of independent observations that would be as informative (proportions only).
+    """
+
+    mean: float | None
+    se: float | None
+    low: float | None
+    high: float | None
+    n: int
+    clusters: int
+    n_eff: float | None
+    method: str
+    reason: str | None = None
+    level: float = 0.95
+
+    def interval(self) -> Interval:
+        """The interval as the record that scores carry."""
+        return Interval(self.low, self.high, self.method, self.level, self.reason)
+
+
+def wilson(successes: float, n: int, level: float = 0.95) -> tuple[float, float] | None:
+    """Wilson's score interval for ``successes`` of ``n`` independent trials (Wilson 1927); None if ``n`` is 0."""
+    if n == 0:
+        return None
+    return _wilson_form(successes / n, n, float(ndtri(0.5 + level / 2)))
+
+
+def clustered_proportion(values: ArrayLike, clusters: ArrayLike, level: float = 0.95) -> Estimate:
+    """The mean of ``values`` (n,), each in [0, 1], with rows of equal ``clusters`` (n,) taken as dependent.
+
+    ``SE^2 = C/(C-1) sum_c (sum_i (s_ci - m))^2 / n^2`` (Miller 2024, arXiv 2411.00640, with the usual correction for
+    few clusters), ``n_eff = m (1-m) / SE^2``, and Wilson's form with ``n_eff`` and ``t = t(.975, C-1)``. If SE is 0 or
+    fewer than 8 clusters differ from the modal cluster mean, ``n_eff`` is at most C. Below 5 clusters: no interval.
+
+    Raises:
+        ValueError: a value lies outside [0, 1] or is NaN.
+    """
+    data, codes = _checked(values, clusters)
+    if not bool(np.all((data >= 0) & (data <= 1))):
+        raise ValueError("a proportion is made of values between 0 and 1")
+    return proportion_from_cluster_sums(np.bincount(codes, weights=data), np.bincount(codes), level=level)
+
+
+def proportion_from_cluster_sums(
+    sums: ArrayLike, sizes: ArrayLike, *, n: int | None = None, level: float = 0.95
+) -> Estimate:
+    """The same as ``clustered_proportion`` from the sum of values and the number of rows (or weight) per cluster.
+
+    Args:
+        sums: (C,) sum of the values of each cluster.
+        sizes: (C,) rows of each cluster, or the sum of their weights; clusters of size 0 are left out.
+        n: the number of rows, where ``sizes`` are weights.
+        level: confidence level.
+    """
+    weights = np.asarray(sizes, dtype=np.float64)
+    present = weights > 0
+    totals, weights = np.asarray(sums, dtype=np.float64)[present], weights[present]
+    count, rows = len(weights), round(float(weights.sum())) if n is None else n
+    if count == 0:
+        return Estimate(None, None, None, None, 0, 0, None, _PROPORTION, "no rows", level)
+    mean = min(max(float(totals.sum() / weights.sum()), 0.0), 1.0)
+    se = _standard_error(totals, weights, mean)
+    if se is None or count < MIN_CLUSTERS:
+        return Estimate(mean, se, None, None, rows, count, None, _PROPORTION, _too_few(count), level)
+    n_eff = mean * (1 - mean) / se**2 if se > _TINY else math.inf
+    if se <= _TINY or _deviating(totals / weights) < _MIN_DEVIATING:
+        n_eff = min(n_eff, float(count))
+    low, high = _wilson_form(mean, n_eff, _t_quantile(level, count))
+    return Estimate(mean, se, low, high, rows, count, n_eff, _PROPORTION, None, level)
+
+
+def clustered_mean(values: ArrayLike, clusters: ArrayLike, level: float = 0.95) -> Estimate:
+    """The mean of any ``values`` (n,) with the cluster-robust SE above and a t interval with C - 1 degrees of freedom.
+
+    No interval below 5 clusters, nor where all clusters agree (its width would be 0).
+
+    Raises:
+        ValueError: a value is NaN or infinite.
+    """
+    data, codes = _checked(values, clusters)
+    sizes = np.asarray(np.bincount(codes), dtype=np.float64)
+    count = len(sizes)
+    if count == 0:
+        return Estimate(None, None, None, None, 0, 0, None, _MEAN, "no rows", level)
+    mean = float(data.mean())
+    se = _standard_error(np.asarray(np.bincount(codes, weights=data), dtype=np.float64), sizes, mean)
+    if se is None or count < MIN_CLUSTERS:
+        return Estimate(mean, se, None, None, len(data), count, None, _MEAN, _too_few(count), level)
+    if se <= _TINY * max(1.0, abs(mean)):
+        return Estimate(mean, se, None, None, len(data), count, None, _MEAN, "no variation between clusters", level)
+    half = _t_quantile(level, count) * se
+    return Estimate(mean, se, mean - half, mean + half, len(data), count, None, _MEAN, None, level)
+
+
+def simultaneous_level(k: int, level: float = 0.95) -> float:
+    """The level of each of ``k`` intervals that hold together with ``level`` (Bonferroni: 1 - (1 - level)/k)."""
+    return 1 - (1 - level) / max(k, 1)
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Holm's step-down adjusted p-values (Holm 1979) in the order given; None stays None and counts for nothing."""
+    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    largest = 0.0
+    for rank, (p, place) in enumerate(known):
+        largest = max(largest, min(1.0, p * (len(known) - rank)))
+        adjusted[place] = largest
+    return adjusted
+
+
+def _checked(values: ArrayLike, clusters: ArrayLike) -> tuple[_Floats, NDArray[np.intp]]:
+    data = np.asarray(values, dtype=np.float64)
+    _, codes = np.unique(np.asarray(clusters), return_inverse=True)
+    if data.ndim != 1 or data.shape != codes.shape:
+        raise ValueError("values and clusters must be one column each, of the same length")
+    if not bool(np.isfinite(data).all()):
+        raise ValueError("values must be finite; leave out what is missing")
+    return data, codes
+
+
+def _standard_error(totals: _Floats, sizes: _Floats, mean: float) -> float | None:
+    count = len(sizes)
+    if count < 2:
+        return None
+    residuals = totals - sizes * mean
+    return math.sqrt(count / (count - 1) * float(residuals @ residuals)) / float(sizes.sum())
+
+
+def _deviating(means: _Floats) -> int:
+    # Rounded, since equal means of clusters of different size differ in the last bits.
+    _, counts = np.unique(np.round(means, 9), return_counts=True)
+    return len(means) - int(counts.max())
+
+
+def _t_quantile(level: float, clusters: int) -> float:
+    return float(stdtrit(clusters - 1, 0.5 + level / 2))
+
+
+def _too_few(clusters: int) -> str:
+    return f"{clusters} of at least {MIN_CLUSTERS} clusters"
+
+
+def _wilson_form(mean: float, n: float, quantile: float) -> tuple[float, float]:
+    square = quantile**2 / n
+    centre = (mean + square / 2) / (1 + square)
+    half = quantile * math.sqrt(mean * (1 - mean) / n + square / (4 * n)) / (1 + square)
+    # The interval always holds the mean; rounding must not push a bound past it or out of [0, 1].
+    return max(0.0, min(centre - half, mean)), min(1.0, max(centre + half, mean))

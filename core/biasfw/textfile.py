@@ -1,0 +1,242 @@
+r"""Text files from outside, read strictly: no byte is ever replaced, every error has its line.
+
+JSON lines end at ``\n`` only: U+2028 and U+0085 inside a text are data.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import difflib
+import io
+import json
+import re
+import unicodedata
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from biasfw.document import MAX_DEPTH, Document
+from biasfw.errors import DataError, UsageError
+from biasfw.jsontext import JsonFlaw, locate
+
+LINE_LIMIT = 8 * 2**20  # bytes (characters in a CSV file)
+FILE_LIMIT = 512 * 2**20  # bytes
+_SAVE_AS = "save the file as UTF-8, or give its encoding (Japanese Excel files: cp932)"
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def read_text(path: Path, encoding: str | None = None, *, limit: int = FILE_LIMIT) -> str:
+    """The whole text of ``path``, in UTF-8 or ``encoding``, without a byte-order mark; line ends stay as they are.
+
+    Raises:
+        DataError: no such file, larger than ``limit`` bytes, not in that encoding (with line, column and byte), or
+            with a NUL character.
+        UsageError: ``encoding`` is not the name of a text encoding.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except OSError as error:
+        raise DataError(_unreadable(path, error)) from None
+    if len(data) > limit:
+        raise DataError(f"{path}: larger than {limit / 2**20:g} MiB; split the file")
+    text = _decode(data, encoding, path)
+    if (at := text.find("\0")) >= 0:
+        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        hint = "it may be a binary file or UTF-16; save it as UTF-8 text"
+        raise DataError(f"{path}:{line}:{column}: a NUL character; {hint}")
+    return text
+
+
+def read_jsonl(path: Path, *, limit: int = LINE_LIMIT) -> Iterator[tuple[int, Any]]:
+    """Yield (line number from 1, value) of every line of ``path`` that is not blank.
+
+    Escapes of lone surrogates are kept as they are.
+
+    Raises:
+        DataError: the file cannot be read, or a line is longer than ``limit`` bytes, not UTF-8, not JSON, nested too
+            deep, or has NaN, an infinite number or the same key twice in one object; with line and column.
+    """
+    for number, line in _lines(path, limit):
+        if not line.isspace():
+            yield number, _parse_line(line, f"{path}", number)
+
+
+def row_document(path: Path, number: int, *, limit: int = LINE_LIMIT) -> Document:
+    """Line ``number`` of a JSONL file, with the position of every value: for messages about a line that was read."""
+    for at, line in _lines(path, limit):
+        if at == number:
+            value = _parse_line(line, f"{path}", number)
+            places = locate(line.decode("utf-8"))
+            positions = {pointer: (number, offset + 1) for pointer, offset in places.values.items()}
+            keys = {pointer: (number, offset + 1) for pointer, offset in places.keys.items()}
+            return Document(f"{path}", value, positions, keys)
+    raise DataError(f"{path}: there is no line {number}; the file has changed while it was read")
+
+
+def read_csv(
+    path: Path, required_columns: Collection[str] = (), encoding: str | None = None, *, limit: int = LINE_LIMIT
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield (line on which the row begins, column -> text) of a comma-separated file with a header line.
+
+    Quoted texts may hold commas and line ends. Names of columns are compared after NFC, without outer spaces;
+    columns without a name are left out, blank lines skipped.
+
+    Raises:
+        DataError: the file cannot be read (as ``read_text``), a required column is missing, a name stands twice, a
+            row has more or fewer fields than the header, or a line is longer than ``limit``.
+        UsageError: ``encoding`` is not the name of a text encoding.
+    """
+    text = read_text(path, encoding)
+    reader = csv.reader(_checked_lines(text, path, limit), strict=True)
+    columns: list[str] | None = None
+    while True:
+        start = reader.line_num + 1
+        try:
+            fields = next(reader, None)
+        except csv.Error as error:
+            hint = "check the quotes: a text with a quote, comma or line end stands in quotes, a quote in it is doubled"
+            raise DataError(f"{path}:{start}: {error}; {hint}") from None
+        if fields is None:
+            break
+        if not fields:
+            continue
+        if columns is None:
+            columns = _header(fields, required_columns, f"{path}:{start}")
+        elif len(fields) != len(columns):
+            what = f"{len(fields)} fields where the header has {len(columns)}"
+            raise DataError(f"{path}:{start}: {what}; put a text that holds a comma in double quotes")
+        else:
+            yield start, {name: field for name, field in zip(columns, fields, strict=True) if name}
+    if columns is None:
+        raise DataError(f"{path}:1: the file is empty; write a header line with the names of the columns")
+
+
+def _decode(data: bytes, encoding: str | None, path: Path) -> str:
+    if encoding is None and data.startswith(_UTF16):
+        raise DataError(f"{path}:1:1: the file is UTF-16; save it as UTF-8, or give the encoding utf-16")
+    try:
+        return data.decode(encoding or "utf-8").removeprefix("\ufeff")
+    except LookupError:
+        hint = "give a name that Python knows, such as utf-8 or cp932"
+        raise UsageError(f'{path}: there is no text encoding "{encoding}"; {hint}') from None
+    except UnicodeDecodeError as error:
+        start = data.rfind(b"\n", 0, error.start) + 1
+        line = data.count(b"\n", 0, error.start) + 1
+        column = len(data[start : error.start].decode(encoding or "utf-8", "ignore")) + 1
+        hint = _SAVE_AS if encoding is None else "give the encoding it was saved in, or save it as UTF-8"
+        what = f"byte {error.start + 1} of the file (0x{data[error.start]:02X}) is not {encoding or 'UTF-8'}"
+        raise DataError(f"{path}:{line}:{column}: {what}; {hint}") from None
+    except UnicodeError as error:  # codecs such as utf-16 without a mark
+        raise DataError(f"{path}: not {encoding} ({error}); give the encoding it was saved in") from None
+
+
+def _unreadable(path: Path, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"{path}: there is no such file; check the path"
+    if isinstance(error, IsADirectoryError):
+        return f"{path}: this is a folder; name a file in it"
+    return f"{path}: cannot be read ({error.strerror or error}); check its permissions"
+
+
+def _lines(path: Path, limit: int) -> Iterator[tuple[int, bytes]]:
+    """The lines of ``path`` as bytes, without a byte-order mark; none is held in memory beyond ``limit``."""
+    try:
+        with path.open("rb") as file:
+            number = 0
+            while line := file.readline(limit + 3):  # with room for the line end
+                number += 1
+                if number == 1:
+                    if line.startswith(_UTF16):
+                        raise DataError(f"{path}:1:1: the file is UTF-16; save it as UTF-8")
+                    line = line.removeprefix(codecs.BOM_UTF8) or b"\n"
+                if len(line.rstrip(b"\r\n")) > limit:
+                    raise DataError(_long_line(path, number, limit))
+                yield number, line
+    except OSError as error:
+        raise DataError(_unreadable(path, error)) from None
+
+
+def _long_line(path: Path, number: int, limit: int) -> str:
+    size = f"{limit / 2**20:g} MiB" if limit >= 2**20 else f"{limit} bytes"
+    return f"{path}:{number}: the line is longer than {size}; write one row a line, and shorten what is in it"
+
+
+class _FlawError(ValueError):
+    """What Python's json module would let pass; ``locate`` then finds the place."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _FlawError
+    return value
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise _FlawError
+    return value
+
+
+def _constant(_: str) -> float:
+    raise _FlawError
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_float=_number, parse_constant=_constant)
+
+
+def _parse_line(line: bytes, name: str, number: int) -> Any:
+    try:
+        text = line.rstrip(b"\r\n").decode("utf-8")
+    except UnicodeDecodeError as error:
+        column = len(line[: error.start].decode("utf-8")) + 1
+        what = f"byte {error.start + 1} of the line (0x{line[error.start]:02X}) is not UTF-8"
+        raise DataError(f"{name}:{number}:{column}: {what}; save the file as UTF-8") from None
+    try:
+        if text.count("[") + text.count("{") > MAX_DEPTH:
+            locate(text)  # refuses deep nesting without recursion
+        return _decoder.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{name}:{number}:{_flaw(text, error)}") from None
+
+
+def _flaw(text: str, error: ValueError | RecursionError) -> str:
+    """``column: what is wrong; the way out`` of a line that cannot be read."""
+    if not isinstance(error, JsonFlaw):
+        try:
+            locate(text)
+        except JsonFlaw as found:
+            error = found
+    if isinstance(error, JsonFlaw):
+        return f"{error.offset + 1}: {error}"
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.pos + 1}: not JSON ({error.msg}); write one JSON object a line"
+    return f"1: not JSON ({error}); write one JSON object a line"
+
+
+def _checked_lines(text: str, path: Path, limit: int) -> Iterator[str]:
+    for number, line in enumerate(io.StringIO(text, newline=""), start=1):
+        if len(line) > limit:
+            raise DataError(_long_line(path, number, limit))
+        yield line
+
+
+def _header(fields: list[str], required: Collection[str], where: str) -> list[str]:
+    columns = [unicodedata.normalize("NFC", field).strip() for field in fields]
+    named = [name for name in columns if name]
+    if twice := next((name for name in named if named.count(name) > 1), None):
+        raise DataError(f'{where}: the column "{twice}" stands there twice; rename or remove one')
+    missing = [name for name in required if unicodedata.normalize("NFC", name) not in named]
+    if not missing:
+        return columns
+    names = ", ".join(f'"{name}"' for name in missing)
+    what = f"the column {names} is missing" if len(missing) == 1 else f"the columns {names} are missing"
+    hint = f"the header has {', '.join(named) or 'no name'}"
+    if len(columns) == 1 and (odd := re.search("[;\t]", columns[0])):
+        hint = f"the fields seem to be separated by {'tabs' if odd[0] == chr(9) else 'semicolons'}; save with commas"
+    elif near := difflib.get_close_matches(missing[0], named, n=1):
+        hint += f'; did you mean "{near[0]}"?'
+    raise DataError(f"{where}: {what}; {hint}")
