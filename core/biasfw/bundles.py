@@ -95,7 +95,7 @@ class Bundle:
         seen: dict[tuple[str, str, str], int] = {}
         for line, row in read_jsonl(path):
             if not valid(row):
-                raise DataError(str(schemas.problems("item", row, f"{path}:{line}")[0]))
+                raise DataError(str(schemas.problems("item", row, path, line)[0]))
             seed = _seed(row)
             if seed.language not in languages:
                 raise DataError(f"{path}:{line}:1: language {seed.language!r} is not among the manifest's languages")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -50,48 +51,50 @@ def _templates(manifest: Manifest) -> Iterator[Found]:
 
 
 def _texts(manifest: Manifest) -> Iterator[Found]:
-    """Every language of the benchmark has its texts, and no text is in a language that the benchmark does not name."""
-    for pointer, texts in _by_language(manifest):
+    """Every language of the benchmark has its texts. Names may have more languages: aliases that are read as well."""
+    for pointer, texts, exact in _by_language(manifest):
         for language in manifest["languages"]:
             if language not in texts:
                 yield pointer, f"there is no text for language {language!r}, which the benchmark names; add it"
         for language in texts:
-            if language not in manifest["languages"]:
-                yield (
-                    child(pointer, language),
-                    f"language {language!r} is not among the benchmark's languages; add it there",
-                )
+            if exact and language not in manifest["languages"]:
+                message = f"language {language!r} is not among the benchmark's languages; add it there"
+                yield child(pointer, language), message
 
 
-def _by_language(manifest: Manifest) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _by_language(manifest: Manifest) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
     used = {condition["template"] for condition in manifest["conditions"].values()}
     for name in sorted(used & set(manifest["templates"])):
-        yield child("/templates", name), manifest["templates"][name]
-    yield "/answer_template", manifest["answer_template"]
+        yield child("/templates", name), manifest["templates"][name], True
+    yield "/answer_template", manifest["answer_template"], True
+    yield "/authorship/reviewed_by_natives", manifest["authorship"]["reviewed_by_natives"], True
+    if "list_style" in manifest:
+        yield "/list_style", manifest["list_style"], True
     for part in ("labels", "categories"):
         for index, entry in enumerate(manifest[part]):
-            yield f"/{part}/{index}/names", entry["names"]
+            yield f"/{part}/{index}/names", entry["names"], False
     if "abstention" in manifest:
-        yield "/abstention/names", manifest["abstention"]["names"]
-    if "list_style" in manifest:
-        yield "/list_style", manifest["list_style"]
+        yield "/abstention/names", manifest["abstention"]["names"], False
     for index, slot in enumerate(manifest["slots"]):
         for condition, names in slot["headers"].items():
-            yield child(f"/slots/{index}/headers", condition), names
+            yield child(f"/slots/{index}/headers", condition), names, False
 
 
 def _labels(manifest: Manifest) -> Iterator[Found]:
     keys = [label["key"] for label in manifest["labels"]]
-    for part, entries in (
-        ("labels", manifest["labels"]),
-        ("categories", manifest["categories"]),
-        ("slots", manifest["slots"]),
-    ):
-        seen: set[str] = set()
+    taken: dict[str, str] = {}
+    for part in ("labels", "merges", "abstention"):
+        entries = [manifest[part]] if part == "abstention" and part in manifest else manifest.get(part, ())
         for index, entry in enumerate(entries):
-            if entry["key"] in seen:
-                yield f"/{part}/{index}/key", f"the key {entry['key']!r} stands twice in {part}; give each its own"
-            seen.add(entry["key"])
+            pointer = f"/{part}/key" if part == "abstention" else f"/{part}/{index}/key"
+            if entry["key"] in taken:
+                yield pointer, f"the key {entry['key']!r} is also one of {taken[entry['key']]}; give each its own"
+            taken[entry["key"]] = part
+    for part in ("categories", "slots"):
+        found = [entry["key"] for entry in manifest[part]]
+        for index, key in enumerate(found):
+            if key in found[:index]:
+                yield f"/{part}/{index}/key", f"the key {key!r} stands twice in {part}; give each its own"
     for index, merge in enumerate(manifest.get("merges", ())):
         for place, key in enumerate(merge["labels"]):
             if key not in keys:
@@ -100,27 +103,31 @@ def _labels(manifest: Manifest) -> Iterator[Found]:
 
 
 def _ambiguous(manifest: Manifest) -> Iterator[Found]:
-    """A name that belongs to two labels could never be read."""
-    owners: dict[tuple[str, str], str] = {}
-    for index, label in enumerate(manifest["labels"]):
+    """A name that belongs to two labels could never be read. English names are read under every language."""
+    owners: dict[str, list[tuple[str, str]]] = {}
+    entries = [(f"/labels/{index}", label) for index, label in enumerate(manifest["labels"])]
+    if "abstention" in manifest:
+        entries.append(("/abstention", manifest["abstention"]))
+    for start, label in entries:
         for language, names in label["names"].items():
             for place, name in enumerate(names):
-                owner = owners.setdefault((language, name.casefold()), label["key"])
-                if owner != label["key"]:
-                    pointer = child(f"/labels/{index}/names", language)
-                    yield f"{pointer}/{place}", f"{name!r} is also a name of {owner!r}; a name belongs to one label"
+                others = owners.setdefault(unicodedata.normalize("NFKC", name).casefold(), [])
+                for other, key in others:
+                    if key != label["key"] and (other == language or "en" in (other, language)):
+                        pointer = child(f"{start}/names", language)
+                        yield f"{pointer}/{place}", f"{name!r} is also a name of {key!r}; a name belongs to one label"
+                others.append((language, label["key"]))
 
 
 def _conditions(manifest: Manifest) -> Iterator[Found]:
     known = manifest["conditions"]
     for mode, protocol in manifest["protocols"].items():
         yield from _known(f"/protocols/{mode}/conditions", protocol["conditions"], known, "condition")
-        if protocol.get("calibrate", next(iter(known))) not in known:
-            yield f"/protocols/{mode}/calibrate", _unknown("condition", protocol["calibrate"], known)
+        if "calibrate" in protocol and protocol["calibrate"] not in protocol["conditions"]:
+            asked = protocol["conditions"]
+            yield f"/protocols/{mode}/calibrate", _unknown("condition of this protocol", protocol["calibrate"], asked)
     for name, preset in manifest.get("presets", {}).items():
-        yield from _known(f"{child('/presets', name)}/conditions", preset.get("conditions", ()), known, "condition")
-        if preset.get("mode", manifest["default_mode"]) not in manifest["protocols"]:
-            yield f"{child('/presets', name)}/mode", _unknown("mode", preset["mode"], manifest["protocols"])
+        yield from _preset(child("/presets", name), preset, manifest)
     if manifest["default_mode"] not in manifest["protocols"]:
         yield "/default_mode", _unknown("mode", manifest["default_mode"], manifest["protocols"])
     if manifest["default_split"] not in manifest["splits"]:
@@ -135,6 +142,15 @@ def _conditions(manifest: Manifest) -> Iterator[Found]:
         for name in known:
             if name not in slot["headers"]:
                 yield f"/slots/{index}/headers", f"there is no header for condition {name!r}; add it"
+
+
+def _preset(pointer: str, preset: Mapping[str, Any], manifest: Manifest) -> Iterator[Found]:
+    categories = [category["key"] for category in manifest["categories"]]
+    yield from _known(f"{pointer}/conditions", preset.get("conditions", ()), manifest["conditions"], "condition")
+    yield from _known(f"{pointer}/language", preset.get("language", ()), manifest["languages"], "language")
+    yield from _known(f"{pointer}/category", preset.get("category", ()), categories, "category")
+    if preset.get("mode", manifest["default_mode"]) not in manifest["protocols"]:
+        yield f"{pointer}/mode", _unknown("mode", preset["mode"], manifest["protocols"])
 
 
 def _known(pointer: str, names: Sequence[str], known: Collection[str], kind: str) -> Iterator[Found]:

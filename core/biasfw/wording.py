@@ -46,9 +46,9 @@ def expected(schema: Mapping[str, Any] | bool) -> str:
     if isinstance(schema, bool):
         return "nothing" if not schema else "anything"
     if "enum" in schema:
-        return f"one of {listed(schema['enum'])}" if len(schema["enum"]) > 1 else shorten(schema["enum"][0])
+        return f"one of {listed(schema['enum'])}" if len(schema["enum"]) > 1 else _literal(schema["enum"][0])
     if "const" in schema:
-        return shorten(schema["const"])
+        return _literal(schema["const"])
     for keyword in ("anyOf", "oneOf"):
         if keyword in schema:
             return " or ".join(dict.fromkeys(expected(each) for each in schema[keyword]))
@@ -59,6 +59,10 @@ def expected(schema: Mapping[str, Any] | bool) -> str:
     if types == "array" and "items" in schema:
         words += f", each entry {expected(schema['items'])}"
     return " ".join([words, *_limits(schema)])
+
+
+def _literal(value: Any) -> str:
+    return shorten(value) if isinstance(value, str) else json.dumps(value)
 
 
 def described(schema: Mapping[str, Any]) -> str:
@@ -241,7 +245,7 @@ def _dependent(error: Error) -> str:
 _WORDS: dict[str, Callable[[Error], str]] = {
     "type": _type,
     "enum": _enum,
-    "const": lambda error: f"expected {shorten(error.validator_value)}, found {found_in_words(error.instance)}",
+    "const": lambda error: f"expected {_literal(error.validator_value)}, found {found_in_words(error.instance)}",
     "required": _missing,
     "pattern": lambda error: f"{shorten(error.instance)} does not fit; expected {described(error.schema)}",
     "minimum": _range,

@@ -105,7 +105,7 @@ def test_wrong_items_are_refused_before_the_first_request(
             "labels: [south_asians, indian]",
             "no label is named 'indian'; did you mean",
         ),
-        ("calibrate: neutral", "calibrate: nuetral", "no condition is named 'nuetral'; did you mean neutral"),
+        ("calibrate: neutral", "calibrate: nuetral", "is named 'nuetral'; did you mean neutral"),
         ("metric: label_uniformity, slice", "metric: label_uniform, slice", "no metric in `metrics` is named"),
     ],
 )
