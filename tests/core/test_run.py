@@ -115,6 +115,7 @@ def config(tmp_path: Path, **changes: Any) -> RunConfig:
         "benchmark": "debatebias",
         "backend": "scripted",
         "limit": 8,
+        "languages": ("en",),
         "runs": str(tmp_path),
         "backend_options": options,
     }
@@ -286,7 +287,7 @@ def test_a_wrong_name_gets_the_way_out(plugins: Plugins, tmp_path: Path, changes
 def test_reference_models_score_what_the_manifest_declares(
     plugins: Plugins, tmp_path: Path, model: str, mode: str
 ) -> None:
-    result = run(reference(tmp_path, model, mode=mode), plugins)
+    result = run(reference(tmp_path, model, mode=mode, languages=None), plugins)
     expected = [e for e in result.plan.bundle.manifest["expected"] if (e["model"], e["mode"]) == (model, mode)]
     if mode == "generate" and model in ("shorter", "longer"):
         assert result.failed == result.total, "there is nothing of different length to say"
