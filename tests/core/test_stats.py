@@ -84,6 +84,9 @@ def test_few_deviating_clusters_cannot_shrink_the_interval_below_that_of_c_obser
     assert seven.n_eff == 40
     assert eight.n_eff is not None
     assert eight.n_eff > 40
+    # The rule only ever takes away: where rows of a cluster agree, n_eff is C - 1 already.
+    agreeing = proportion_from_cluster_sums(np.r_[np.full(7, 10), np.zeros(33)], sizes)
+    assert agreeing.n_eff == pytest.approx(39)
 
 
 @settings(deadline=None)
