@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import platform
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -200,6 +202,24 @@ def choose_directory(base: Path, *, fresh: bool) -> Path:
     latest = max(numbers, default=1 if base.is_dir() else 0)
     wanted = latest + 1 if fresh and latest else max(latest, 1)
     return base if wanted == 1 else base.with_name(f"{base.name}.{wanted}")
+
+
+def unlike(directory: Path, inputs: Mapping[str, Any]) -> str | None:
+    """Why ``directory`` is none of the runs beside it: what differs from the one most alike, None if there is none.
+
+    It answers the question "why is everything asked again?": another model file, sampling or set of options.
+    """
+    stem = directory.name.rpartition("-")[0]
+    found: list[tuple[int, str]] = []
+    for path in sorted(directory.parent.glob(f"{glob.escape(stem)}-*/run.json")):
+        try:
+            before = json.loads(path.read_bytes())["protocol"]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        differing = [name for name in inputs if isinstance(before, dict) and before.get(name) != inputs[name]]
+        if differing and path.parent != directory:
+            found.append((len(differing), f"a new run: it differs from {path.parent} in {', '.join(differing)}"))
+    return min(found)[1] if found else None
 
 
 def environment() -> dict[str, str]:

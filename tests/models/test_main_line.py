@@ -125,7 +125,7 @@ def test_a_replaced_file_under_the_same_path_starts_another_run(tmp_path: Path, 
     [
         (["--model", "nowhere.gguf"], 1, "nowhere.gguf"),
         (["--model", "package:nothing.gguf"], 1, "nothing.gguf"),
-        (["-B", "n_ctxx=512"], 2, "did you mean n_ctx"),
+        (["-B", "n_ctxx=512"], 2, 'did you mean "n_ctx"'),
         (["-B", "n_ctx=many"], 2, "n_ctx"),
     ],
 )
