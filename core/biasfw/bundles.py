@@ -8,11 +8,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from biasfw import crosscheck, schemas
+from biasfw import crosscheck, schemas, splits
 from biasfw.errors import DataError, UsageError
 from biasfw.form import Form, Label, Merge, Names, Slot
 from biasfw.keys import sha256_json
-from biasfw.plugins import Plugins, load_class
+from biasfw.plugins import Plugins
 from biasfw.records import Choice, Seed
 from biasfw.textfile import read_jsonl
 from biasfw.yamlfile import load_yaml
@@ -23,13 +23,21 @@ _FIXED = frozenset(f.name for f in fields(Seed)) - {"fields"}
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A benchmark at one split: its checked manifest and where its data lie."""
+    """A benchmark at one split: its checked manifest, as it holds for the split, and where its data lie."""
 
     folder: Path
     manifest: Mapping[str, Any]
     split: str
     origin: str  # distribution and version of the plugin that offers it, or "folder"
+    written: Mapping[str, Any]  # the manifest as it is written, for all splits
     data: Path | None = None  # a folder given with --data, for splits that are not shipped
+    encoding: str | None = None  # of the files in it, where it is not UTF-8
+
+    @property
+    def entry(self) -> Mapping[str, Any]:
+        """What the manifest says about the split."""
+        entry: Mapping[str, Any] = self.written["splits"][self.split]
+        return entry
 
     @property
     def name(self) -> str:
@@ -44,7 +52,7 @@ class Bundle:
     @property
     def demo(self) -> bool:
         """Whether the split is machine-written and must be marked so wherever a number of it is shown."""
-        return bool(self.manifest["splits"][self.split].get("demo", False))
+        return bool(self.entry.get("demo", False))
 
     def files(self) -> list[Path]:
         """The data files of the split.
@@ -53,7 +61,7 @@ class Bundle:
             DataError: a file is missing, or leaves the bundle's folder.
         """
         found = []
-        for name in self.manifest["splits"][self.split].get("files", ()):
+        for name in self.entry.get("files", ()):
             path = (self.folder / name).resolve()
             if not path.is_relative_to(self.folder.resolve()):
                 raise DataError(
@@ -64,29 +72,33 @@ class Bundle:
             found.append(path)
         return found
 
-    def digests(self) -> dict[str, str]:
-        """sha256 of the manifest and of the data together."""
-        data = hashlib.sha256()
-        for path in self.files():
-            data.update(path.read_bytes())
-        return {"manifest_sha256": sha256_json(self.manifest), "data_sha256": data.hexdigest()}
+    def digests(self, plugins: Plugins) -> dict[str, str]:
+        """sha256 of the manifest and of the data together; of the manifest alone where official data are not given."""
+        digests = {"manifest_sha256": sha256_json(self.written)}
+        reader = splits.reader_of(self, plugins)
+        if reader is None:
+            data = hashlib.sha256()
+            for path in self.files():
+                data.update(path.read_bytes())
+            digests["data_sha256"] = data.hexdigest()
+        elif self.data is not None:
+            digests["data_sha256"] = splits.digest(self, reader)
+        return digests
 
-    def seeds(self, plugins: Plugins) -> list[Seed]:
-        """Every seed of the split, checked.
+    def read(self, plugins: Plugins) -> tuple[list[Seed], tuple[str, ...]]:
+        """Every seed of the split, checked, and what a user should know about them.
 
         Raises:
             DataError: with file and line of the first thing that is wrong.
+            UsageError: the split is not shipped, and no folder was given.
         """
-        split = self.manifest["splits"][self.split]
-        if "reader" in split:
-            if self.data is None:
-                raise UsageError(f"{self.full_name} is not shipped with biasfw; give its folder with --data DIR")
-            reader = load_class(plugins.find("reader", split["reader"]))(split.get("options", {}))
-            return list(reader.read(self.data))
+        reader = splits.reader_of(self, plugins)
+        if reader is not None:
+            return splits.read(self, reader)
         seeds = [seed for path in self.files() for seed in self._read(path)]
         if not seeds:
             raise DataError(f"{self.folder}: split {self.split!r} holds no items")
-        return seeds
+        return seeds, ()
 
     def _read(self, path: Path) -> Iterator[Seed]:
         valid = schemas.valid("item")
@@ -120,12 +132,19 @@ def _seed(row: Mapping[str, Any]) -> Seed:
     return Seed(fields=extra, **known)
 
 
-def load(folder: Path, split: str | None = None, *, origin: str = "folder", data: Path | None = None) -> Bundle:
+def load(
+    folder: Path,
+    split: str | None = None,
+    *,
+    origin: str = "folder",
+    data: Path | None = None,
+    encoding: str | None = None,
+) -> Bundle:
     """Read and check the manifest in ``folder``.
 
     Raises:
         DataError: the manifest is missing or wrong; the message has file, line and column.
-        UsageError: the split does not exist.
+        UsageError: the split does not exist, or brings its own files and was given others.
     """
     path = folder / MANIFEST
     if not path.is_file():
@@ -138,7 +157,13 @@ def load(folder: Path, split: str | None = None, *, origin: str = "folder", data
     if chosen not in manifest["splits"]:
         known = ", ".join(manifest["splits"])
         raise UsageError(f"{manifest['name']} has no split {chosen!r}; it has: {known}")
-    return Bundle(folder, manifest, chosen, origin, data)
+    bundle = Bundle(folder, splits.of_split(manifest, chosen), chosen, origin, manifest, data, encoding)
+    if (data or encoding) and "reader" not in bundle.entry:
+        option = "--data" if data else "--encoding"
+        others = [f"{bundle.name}:{name}" for name, entry in manifest["splits"].items() if "reader" in entry]
+        hint = f", or name what reads files: {', '.join(others)}" if others else ""
+        raise UsageError(f"{bundle.full_name} brings its own items and takes no {option}; leave it out{hint}")
+    return bundle
 
 
 def installed(plugins: Plugins) -> dict[str, list[tuple[Path, str]]]:
@@ -151,7 +176,7 @@ def installed(plugins: Plugins) -> dict[str, list[tuple[Path, str]]]:
     return found
 
 
-def find(name: str, plugins: Plugins, data: Path | None = None) -> Bundle:
+def find(name: str, plugins: Plugins, data: Path | None = None, encoding: str | None = None) -> Bundle:
     """The bundle ``NAME[:SPLIT]`` (``NAME@DISTRIBUTION`` if offered twice), or the one in a folder.
 
     Raises:
@@ -159,7 +184,7 @@ def find(name: str, plugins: Plugins, data: Path | None = None) -> Bundle:
     """
     as_path = Path(name)
     if (as_path / MANIFEST).is_file() or "/" in name or "\\" in name or name in (".", ".."):
-        return load(as_path, data=data)
+        return load(as_path, data=data, encoding=encoding)
     bare, _, split = name.partition(":")
     bare, _, distribution = bare.partition("@")
     offered = installed(plugins)
@@ -170,7 +195,7 @@ def find(name: str, plugins: Plugins, data: Path | None = None) -> Bundle:
         choices = " or ".join(f"{bare}@{origin.split()[0]}" for _, origin in matches)
         raise UsageError(f"benchmark {bare!r} is offered more than once: write {choices}")
     folder, origin = matches[0]
-    return load(folder, split or None, origin=origin, data=data)
+    return load(folder, split or None, origin=origin, data=data, encoding=encoding)
 
 
 def _names(mapping: Mapping[str, Sequence[str]]) -> Names:

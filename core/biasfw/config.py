@@ -20,7 +20,9 @@ class RunConfig:
         benchmark: ``NAME[:SPLIT]`` or the path of a bundle's folder.
         backend: name of the backend; ``model`` and ``backend_options`` are its own affair.
         without: labels left out (``indians``).
+        names_in: the language in which labels are named in every prompt; None: the prompt's own.
         limit: about how many items; whole clusters, rounded up.
+        data: the folder of official files; ``encoding`` is theirs, where it is not UTF-8.
         runs: the folder in which run directories are made.
     """
 
@@ -33,10 +35,12 @@ class RunConfig:
     prompt_style: str | None = None
     conditions: tuple[str, ...] | None = None
     without: tuple[str, ...] = ()
+    names_in: str | None = None
     parser: str | None = None
     judge: str | None = None
     metrics: tuple[str, ...] | None = None
     data: str | None = None
+    encoding: str | None = None
     languages: tuple[str, ...] | None = None
     categories: tuple[str, ...] | None = None
     limit: int | None = None

@@ -135,7 +135,17 @@ class Metric(Protocol):
 
 @runtime_checkable
 class Reader(Protocol):
-    """Reads somebody else's files. Built as ``Reader(options: Mapping[str, Any])``."""
+    """Reads somebody else's files. Built as ``Reader(options: Mapping[str, Any])``.
+
+    Languages that the benchmark has no texts for may be yielded: the engine leaves them out and says so. An option
+    ``encoding`` gets what the user gives with ``--encoding``. A reader may also have:
+
+    ``files(folder: Path) -> Mapping[str, Path]``
+        Every file that ``read`` reads, under a name that does not depend on where the folder lies. The data digest of
+        a run covers names and contents. Without it, all files below the folder count.
+    ``notes: Sequence[str]``
+        What a user should know about what was read; taken after ``read`` has ended, printed and stored with the run.
+    """
 
     def read(self, folder: Path) -> Iterator[Seed]:
         """Yield the seeds in ``folder``.

@@ -18,7 +18,7 @@ Found = tuple[str, str]  # JSON pointer, message
 def problems(document: Document) -> list[Problem]:
     """Everything that does not fit together in a manifest that fits the schema, in the order of the file."""
     found = []
-    for check in (_templates, _texts, _labels, _conditions, _answers, _scores):
+    for check in (_ways, _texts, _labels, _conditions, _splits, _answers, _scores):
         for pointer, message in check(document.value):
             line, column = document.position(pointer)
             found.append(Problem(document.name, line, column, pointer, message))
@@ -43,11 +43,36 @@ def _unknown(kind: str, name: str, known: Collection[str]) -> str:
     return f"no {kind} is named {name!r}; {hint}"
 
 
-def _templates(manifest: Manifest) -> Iterator[Found]:
-    for name, condition in manifest["conditions"].items():
+def _ways(manifest: Manifest) -> Iterator[Found]:
+    """What a condition names, the benchmark's own and those that a split words otherwise."""
+    for pointer, condition in _all_conditions(manifest):
         if condition["template"] not in manifest["templates"]:
-            pointer = child(child("/conditions", name), "template")
-            yield pointer, _unknown("template", condition["template"], manifest["templates"])
+            yield f"{pointer}/template", _unknown("template", condition["template"], manifest["templates"])
+        if condition.get("abstention") and "abstention" not in manifest:
+            yield pointer, "it offers an abstention, and the manifest defines none; add `abstention`"
+
+
+def _all_conditions(manifest: Manifest) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    places = [("/conditions", manifest["conditions"])]
+    for split, entry in manifest["splits"].items():
+        places.append((child(child("/splits", split), "conditions"), entry.get("conditions", {})))
+    for place, conditions in places:
+        for name, condition in conditions.items():
+            yield child(place, name), condition
+
+
+def _splits(manifest: Manifest) -> Iterator[Found]:
+    for split, entry in manifest["splits"].items():
+        if "conditions" not in entry:
+            continue
+        pointer = child(child("/splits", split), "conditions")
+        for name in entry["conditions"]:
+            if name not in manifest["conditions"]:
+                yield child(pointer, name), _unknown("condition", name, manifest["conditions"])
+        for mode, protocol in manifest["protocols"].items():
+            if not set(protocol["conditions"]) & set(entry["conditions"]):
+                asked = ", ".join(protocol["conditions"])
+                yield pointer, f"mode {mode} asks under {asked}, and the split offers none of them; offer one"
 
 
 def _texts(manifest: Manifest) -> Iterator[Found]:
@@ -63,7 +88,7 @@ def _texts(manifest: Manifest) -> Iterator[Found]:
 
 
 def _by_language(manifest: Manifest) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
-    used = {condition["template"] for condition in manifest["conditions"].values()}
+    used = {condition["template"] for _, condition in _all_conditions(manifest)}
     for name in sorted(used & set(manifest["templates"])):
         yield child("/templates", name), manifest["templates"][name], True
     yield "/answer_template", manifest["answer_template"], True
@@ -132,12 +157,6 @@ def _conditions(manifest: Manifest) -> Iterator[Found]:
         yield "/default_mode", _unknown("mode", manifest["default_mode"], manifest["protocols"])
     if manifest["default_split"] not in manifest["splits"]:
         yield "/default_split", _unknown("split", manifest["default_split"], manifest["splits"])
-    offering = [name for name, condition in known.items() if condition.get("abstention")]
-    if offering and "abstention" not in manifest:
-        yield (
-            child("/conditions", offering[0]),
-            "it offers an abstention, and the manifest defines none; add `abstention`",
-        )
     for index, slot in enumerate(manifest["slots"]):
         for name in known:
             if name not in slot["headers"]:

@@ -17,7 +17,7 @@ from biasfw.plan import Plan, make_plan
 from biasfw.plugins import Plugins
 from biasfw.records import Item, Request, Response, Score
 from biasfw.specs import BackendSpec
-from biasfw.store import RunDirectory, choose_directory
+from biasfw.store import RunDirectory, choose_directory, unlike
 
 
 @dataclass(frozen=True)
@@ -65,19 +65,28 @@ def run(config: RunConfig, plugins: Plugins | None = None, progress: Progress | 
 
 def _begin(directory: RunDirectory, plan: Plan, inputs: Mapping[str, Any], progress: Progress) -> None:
     progress.note(f"run directory: {directory.path}")
-    for text in (*plan.warnings, *directory.warnings):
+    why_new = None if directory.info else unlike(directory.path, inputs)
+    for text in (*plan.warnings, *plan.notes, *([why_new] if why_new else [])):
         progress.note(text)
+    _warn(directory, progress)
     benchmark = {
         "name": plan.bundle.name,
         "split": plan.bundle.split,
         "version": plan.bundle.manifest["version"],
         "demo": plan.bundle.demo,
-        **plan.bundle.digests(),
+        **plan.bundle.digests(plan.plugins),
+        **({"notes": list(plan.notes)} if plan.notes else {}),
     }
     config = {k: v for k, v in asdict(plan.config).items() if v is not None and k not in ("fresh", "runs", "metrics")}
     directory.save(
         status="running", benchmark=benchmark, config=config, protocol=dict(inputs), components=plan.components()
     )  # fmt: skip
+
+
+def _warn(directory: RunDirectory, progress: Progress) -> None:
+    """Say what the directory has to say, once."""
+    while directory.warnings:
+        progress.note(directory.warnings.pop(0))
 
 
 def _ask(plan: Plan, backend: Backend, pending: list[Handle], directory: RunDirectory, progress: Progress) -> None:
@@ -92,6 +101,7 @@ def _ask(plan: Plan, backend: Backend, pending: list[Handle], directory: RunDire
     try:
         identity = backend.prepare()
         directory.check_identity(identity)
+        _warn(directory, progress)
         for text in identity.notes:
             progress.note(text)
         plan.plugins.notify(
@@ -110,6 +120,7 @@ def conclude(
     from biasfw.scoring import build_table, compute_scores, score_document  # noqa: PLC0415 - numpy loads late
 
     judged = judge_responses(plan, directory, handles, progress)
+    _warn(directory, progress)
     outcomes = judged.outcome_counts(h.key for h in handles)
     failed = sum(h.key not in directory.responses.index for h in handles)
     status = "incomplete" if failed else "complete"
@@ -122,7 +133,7 @@ def conclude(
     plan.plugins.notify("biasfw_run_finished", progress.note, directory=directory.path, scores=rows)
     return RunResult(
         directory.path, status, outcomes, tuple(scores), plan, len(handles), asked, failed, dict(judged.flags),
-        tuple(directory.info.get("identity", {}).get("notes", ())), _samples(plan, directory, handles),
+        (*plan.notes, *directory.info.get("identity", {}).get("notes", ())), _samples(plan, directory, handles),
     )  # fmt: skip
 
 

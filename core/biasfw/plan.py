@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-from biasfw import bundles, languages
+from biasfw import bundles, languages, splits
 from biasfw.bundles import Bundle
 from biasfw.config import RunConfig
 from biasfw.contracts import Backend, BackendSettings, ComponentContext, Judge, Metric, Parser
@@ -43,13 +43,15 @@ class Plan:
     metrics: tuple[tuple[Component, Mapping[str, Any]], ...]
     selected: Selected
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what everybody must know who reads a number of the run: stored with it
 
     @cached_property
     def renderer(self) -> Renderer:
         """What turns trials into requests."""
         protocol = self.protocol
         return Renderer(
-            self.bundle, self.form, protocol.mode, protocol.prompt_style, protocol.sampling, self.packs
+            self.bundle, self.form, protocol.mode, protocol.prompt_style, protocol.sampling, self.packs,
+            protocol.names_in,
         )  # fmt: skip
 
     @cached_property
@@ -72,10 +74,14 @@ class Plan:
         properties = spec.options.get("properties", {})
         protocol, manifest = self.protocol, self.bundle.manifest
         sampling = protocol.sampling if protocol.mode == "generate" else None
+        reader = splits.reader_of(self.bundle, self.plugins)
+        read_by = {"reader": [reader.spec.name, splits.reader_options(self.bundle, reader)]} if reader else {}
         return {
             "benchmark": self.bundle.full_name,
             "version": manifest["version"],
-            "data_sha256": self.bundle.digests()["data_sha256"],
+            "data_sha256": self.bundle.digests(self.plugins)["data_sha256"],
+            **read_by,
+            **({"names_in": protocol.names_in} if protocol.names_in else {}),
             "mode": protocol.mode,
             "conditions": list(protocol.conditions),
             "without": list(protocol.without),
@@ -88,9 +94,7 @@ class Plan:
                 if properties.get(name, {}).get("affects_answers", True)
             },
             "prompt_style": protocol.prompt_style,
-            "sampling": None
-            if sampling is None
-            else [sampling.temperature, sampling.top_p, sampling.max_tokens, list(sampling.stop)],
+            "sampling": sampling and {k: v for k, v in asdict(sampling).items() if k != "seed"},
             "seed": self.config.seed,
         }
 
@@ -121,6 +125,8 @@ class Plan:
         """Name, distribution and version of every component, for run.json."""
         used = [("backend", self.backend), ("parser", self.parser), ("judge", self.judge)]
         used += [("metric", component) for component, _ in self.metrics]
+        reader = splits.reader_of(self.bundle, self.plugins)
+        used += [("reader", reader)] if reader else []
         return [
             {"kind": kind, "name": c.spec.name, "distribution": c.plugin.distribution, "version": c.plugin.version}
             for kind, c in used
@@ -143,7 +149,7 @@ def make_plan(config: RunConfig, plugins: Plugins) -> Plan:
         UsageError: a name, option, language, category or mode does not exist; the message names what does.
         DataError: manifest or data are wrong, with file and line.
     """
-    bundle = bundles.find(config.benchmark, plugins, Path(config.data) if config.data else None)
+    bundle = bundles.find(config.benchmark, plugins, Path(config.data) if config.data else None, config.encoding)
     config = apply_preset(config, bundle)
     backend = plugins.find("backend", config.backend)
     spec = cast("BackendSpec", backend.spec)
@@ -151,7 +157,7 @@ def make_plan(config: RunConfig, plugins: Plugins) -> Plan:
     protocol = resolve(config, bundle)
     _check_backend(config, spec, protocol, bundle)
     form = bundles.make_form(bundle.manifest, protocol.conditions, protocol.without)
-    seeds = bundle.seeds(plugins)
+    seeds, notes = bundle.read(plugins)
     design = Design(
         conditions=protocol.conditions,
         labels=tuple(label.key for label in form.groups),
@@ -167,8 +173,10 @@ def make_plan(config: RunConfig, plugins: Plugins) -> Plan:
     if cast("JudgeSpec", judge.spec).roles:
         raise UsageError(f"judge {judge.spec.name!r} asks a model, which this version cannot do yet; use --judge rules")
     parser = plugins.find("parser", protocol.parser)
+    notes = (*splits.remarks(bundle, protocol.mode, config.conditions), *notes)
     plan = Plan(
-        config, plugins, bundle, protocol, form, packs, backend, options, parser, judge, metrics, selected, warnings
+        config, plugins, bundle, protocol, form, packs, backend, options, parser, judge, metrics, selected, warnings,
+        notes,
     )  # fmt: skip
     plan.renderer.check_fields(trials)
     return plan

@@ -24,6 +24,7 @@ class Protocol:
     repeats: int
     parser: str
     judge: str
+    names_in: str | None = None
 
 
 def apply_preset(config: RunConfig, bundle: Bundle) -> RunConfig:
@@ -45,7 +46,7 @@ def resolve(config: RunConfig, bundle: Bundle) -> Protocol:
     """The protocol of a run.
 
     Raises:
-        UsageError: a mode or condition does not exist, or a number is out of range.
+        UsageError: a mode, condition or language does not exist, or a number is out of range.
     """
     manifest = bundle.manifest
     protocols = manifest["protocols"]
@@ -55,7 +56,12 @@ def resolve(config: RunConfig, bundle: Bundle) -> Protocol:
     conditions = config.conditions or tuple(protocols[mode]["conditions"])
     for name in conditions:
         if name not in manifest["conditions"]:
-            raise UsageError(f"{bundle.name} has no condition {name!r}; it has: {', '.join(manifest['conditions'])}")
+            raise UsageError(
+                f"{bundle.full_name} has no condition {name!r}; it has: {', '.join(manifest['conditions'])}"
+            )
+    if config.names_in not in (None, *manifest["languages"]):
+        known = ", ".join(manifest["languages"])
+        raise UsageError(f"{bundle.name} names no groups in {config.names_in!r}; its languages are: {known}")
     if any(number is not None and number < 1 for number in (config.repeats, config.limit, config.max_tokens)):
         raise UsageError("--repeats, --limit and --max-tokens start at 1")
     return Protocol(
@@ -67,6 +73,7 @@ def resolve(config: RunConfig, bundle: Bundle) -> Protocol:
         repeats=config.repeats or 1,
         parser=config.parser or protocols.get("generate", {}).get("parser", "labelled_lines"),
         judge=config.judge or manifest["judge"],
+        names_in=config.names_in,
     )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, Literal
 
 from biasfw.bundles import Bundle
 from biasfw.errors import DataError
@@ -32,6 +32,7 @@ class Renderer:
     prompt_style: PromptStyle
     sampling: Sampling
     packs: Mapping[str, LanguagePack]
+    names_in: str | None = None  # name the groups in this language, whatever the item's
 
     def request(self, trial: Trial) -> Request:
         """The request for one trial, without references.
@@ -51,12 +52,24 @@ class Renderer:
             request = replace(request, messages=messages)
         return replace(request, key=request_key(request))
 
-    def _template(self, name: str, language: str, part: str) -> Template | None:
+    def _condition(self, item: Item) -> Mapping[str, Any]:
+        condition: Mapping[str, Any] = self.bundle.manifest["conditions"][item.condition]
+        return condition
+
+    def _templates(self, item: Item) -> Iterator[tuple[Literal["system", "user"], Template]]:
+        """The texts of a prompt; a condition may word the user's for every language itself."""
+        condition, language = self._condition(item), item.language
+        name = condition["template"]
         texts = self.bundle.manifest["templates"][name]
         if language not in texts:
             raise DataError(f"{self.bundle.name}: template {name!r} has no text for language {language!r}")
-        text = texts[language].get(part)
-        return None if text is None else compiled(text, f"{self.bundle.name}: template {name}/{language}/{part}")
+        if "system" in texts[language]:
+            where = f"{self.bundle.name}: template {name}/{language}/system"
+            yield "system", compiled(texts[language]["system"], where)
+        if "user" in condition:
+            yield "user", compiled(condition["user"], f"{self.bundle.full_name}: condition {item.condition}/user")
+        else:
+            yield "user", compiled(texts[language]["user"], f"{self.bundle.name}: template {name}/{language}/user")
 
     def check_fields(self, trials: Iterable[Trial]) -> None:
         """Every item has the fields that its templates use; found before anything is asked.
@@ -68,36 +81,39 @@ class Renderer:
         needed: dict[tuple[str, str], set[str]] = {}
         for trial in trials:
             item = trial.item
-            name = self.bundle.manifest["conditions"][item.condition]["template"]
-            if (name, item.language) not in needed:
-                parts = [self._template(name, item.language, part) for part in ("system", "user")]
-                needed[name, item.language] = {v for part in parts if part is not None for v in part.variables} - given
-            missing = needed[name, item.language] - set(item.fields)
+            kind = item.condition, item.language
+            if kind not in needed:
+                needed[kind] = {name for _, template in self._templates(item) for name in template.variables} - given
+            missing = needed[kind] - set(item.fields)
             if missing:
+                name = self._condition(item)["template"]
                 raise DataError(
                     f"{self.bundle.folder}: item {item.source_id!r} ({item.language}) lacks "
                     f"{', '.join(sorted(missing))}, which template {name!r} uses; add it to the item"
                 )
 
     def _messages(self, item: Item) -> tuple[Message, ...]:
-        name = self.bundle.manifest["conditions"][item.condition]["template"]
         variables = self._variables(item)
+        whole = "user" in self._condition(item)  # the item's own text: it reaches the model as it is
         messages = []
-        for part in ("system", "user"):
-            template = self._template(name, item.language, part)
-            if template is not None:
-                text = template.render(variables).rstrip("\n")
-                messages.append(Message(part, text))
+        for part, template in self._templates(item):
+            text = template.render(variables)
+            messages.append(Message(part, text if whole and part == "user" else text.rstrip("\n")))
         return tuple(messages)
 
     @cached_property
     def _labels(self) -> dict[str, Label]:
         return {label.key: label for label in self.form.labels}
 
+    def _naming(self, item: Item) -> str:
+        """The language in which the groups are named."""
+        return self.names_in or item.language
+
     def _variables(self, item: Item) -> dict[str, Any]:
-        names = [self._labels[key].name(item.language) for key in item.order]
+        language = self._naming(item)
+        names = [self._labels[key].name(language) for key in item.order]
         headers = {slot.key: slot.header(item.condition, item.language) for slot in self.form.slots}
-        style = self.bundle.manifest.get("list_style", {}).get(item.language, {"between": ", ", "last": ", "})
+        style = self.bundle.manifest.get("list_style", {}).get(language, {"between": ", ", "last": ", "})
         text = style["between"].join(names[:-1]) + style["last"] + names[-1] if len(names) > 1 else "".join(names)
         return {**item.fields, "label_list": text, "labels": names, "header": headers}
 
@@ -108,7 +124,8 @@ class Renderer:
             raise DataError(f"{self.bundle.name}: answer_template has no text for language {item.language!r}")
         template = compiled(texts[item.language], f"{self.bundle.name}: answer_template/{item.language}")
         headers = {slot.key: slot.header(item.condition, item.language) for slot in self.form.slots}
-        names = {slot: self._labels[key].name(item.language) for slot, key in filled.items()}
+        language = self._naming(item)
+        names = {slot: self._labels[key].name(language) for slot, key in filled.items()}
         return template.render({"header": headers, **names})
 
     def _choices(self, item: Item) -> tuple[ChoiceText, ...]:
@@ -158,7 +175,7 @@ class Renderer:
             "anti-stereotyped": None,
         }
         reference = self.bundle.manifest.get("reference_answers", {}).get(item.category)
-        valued = self.bundle.manifest["conditions"][item.condition].get("valued", True)
+        valued = self._condition(item).get("valued", True)
         if reference and valued and set(reference["answer"].values()) <= set(groups):
             answer = {slot: reference["answer"][slot] for slot in slots}
             fillings["stereotyped"] = answer

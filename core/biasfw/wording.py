@@ -150,16 +150,17 @@ def _branches(error: Error) -> Iterator[Found]:
     yield _pointer(error), False, message
 
 
-def _distance(errors: list[Error]) -> tuple[float, float, int]:
-    """How far a value is from one allowed form: an error deep inside, or familiar keys, speak for that form."""
+def _distance(errors: list[Error]) -> tuple[int, int, float, int]:
+    """How far a value is from one allowed form: errors only deep inside, or familiar keys, speak for that form."""
     depth = max(len(each.relative_path) for each in errors)
+    own = sum(not each.relative_path for each in errors)
     instance, form = errors[0].instance, errors[0].schema
     familiar = 0.0
     if isinstance(instance, dict) and isinstance(form, dict) and not errors[0].relative_path:
         known = form.get("properties", {})
         for name in instance:
             familiar += max((difflib.SequenceMatcher(None, name, each).ratio() for each in known), default=0.0)
-    return -depth, -familiar, len(errors)
+    return -depth, own, -familiar, len(errors)
 
 
 def _other_kind(error: Error) -> bool:

@@ -16,7 +16,8 @@ from click.testing import CliRunner, Result
 import biasfw as biasfw_package
 from biasfw.cli import app, main
 
-RUN = ["run", "--benchmark", "debatebias", "--backend", "reference", "--model", "random", "--limit", "8"]
+RUN = ["run", "--benchmark", "debatebias", "--backend", "reference", "--model", "random", "--language", "en"]
+RUN += ["--limit", "8"]
 
 
 def biasfw(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -46,7 +47,7 @@ def test_the_whole_line_and_its_json(tmp_path: Path) -> None:
     table = biasfw(*RUN, cwd=tmp_path)
     assert table.returncode == 0
     for words in (
-        "debatebias:demo", "machine-written, not reviewed by native speakers", "label_uniformity", "8 of 40 items",
+        "debatebias:demo", "machine-written, not reviewed by native speakers", "label_uniformity", "8 of 280 items",
         "What this is", "What it does not show", "outcomes per slot", "Two responses", document["run"],
     ):  # fmt: skip
         assert words in table.stdout
@@ -127,13 +128,20 @@ def test_mistakes_get_one_line_and_the_right_exit_code(
 
 def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
     shown = inside(*RUN, "--mode", "choices", "--dry-run", folder=tmp_path)
-    assert "8 of 40 items" in shown.output
+    assert "8 of 280 items" in shown.output
     assert "requests: 16" in shown.output
     assert shown.output.count("--- ") == 3
     assert not list(tmp_path.rglob("run.json"))
     document = json.loads(inside(*RUN, "--dry-run", "--json", folder=tmp_path).stdout)
     assert document["requests"] == 8
     assert len(document["samples"]) == 3
+
+
+def test_a_temperature_of_zero_is_not_the_default(tmp_path: Path) -> None:
+    assert inside(*RUN, "--temperature", "0", "--json", "--quiet", folder=tmp_path).exit_code == 0
+    info = json.loads(next(tmp_path.glob("runs/*/run.json")).read_text(encoding="utf-8"))
+    assert info["config"]["temperature"] == 0
+    assert info["protocol"]["sampling"]["temperature"] == 0
 
 
 def test_show_tells_about_benchmarks_and_components(tmp_path: Path) -> None:
@@ -158,7 +166,8 @@ def test_list_and_plugins_as_json(tmp_path: Path) -> None:
 
 def test_a_config_file_is_the_same_as_options(tmp_path: Path) -> None:
     (tmp_path / "run.yaml").write_text(
-        "benchmark: debatebias\nbackend: reference\nmodel: random\nlimit: 8\nruns: out\n", encoding="utf-8"
+        "benchmark: debatebias\nbackend: reference\nmodel: random\nlimit: 8\nlanguages: [en]\nruns: out\n",
+        encoding="utf-8",
     )
     done = biasfw("run", "--config", "run.yaml", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 
 BIASFW = [sys.executable, "-m", "biasfw"]
-RUN = [*BIASFW, "run", "--benchmark", "debatebias", "--backend", "reference", "--model", "random", "--runs", "runs"]
+RUN = [*BIASFW, "run", "--benchmark", "debatebias", "--backend", "reference", "--model", "random", "--language", "en"]
+RUN += ["--runs", "runs"]
 
 
 def in_tmpfs(folder: Path, options: str, script: str) -> subprocess.CompletedProcess[str]:

@@ -31,6 +31,7 @@ def print_plan(config: RunConfig, plugins: Plugins, *, as_json: bool) -> None:
         "mode": plan.protocol.mode,
         "conditions": list(plan.protocol.conditions),
         "selection": str(plan.selected),
+        "notes": list(plan.notes),
         "clusters": plan.selected.clusters,
         "requests": requests,
         "choices_to_score": choices,
@@ -55,9 +56,11 @@ def request_text(request: Request) -> str:
 
 def _print(document: dict[str, Any], plan: Plan) -> None:
     for name, value in document.items():
-        if name != "samples":
+        if name not in ("samples", "notes"):
             text = ", ".join(map(str, value)) if isinstance(value, list) else value
             click.echo(f"{name.replace('_', ' ')}: {text}")
+    for note in plan.notes:
+        click.echo(f"note: {note}")
     for request in islice(plan.requests(), 3):
         click.echo(f"\n--- {request.item_id}")
         click.echo(request_text(request))

@@ -42,7 +42,7 @@ def _benchmarks(plugins: Plugins) -> list[tuple[str, str, str]]:
         for folder, _ in places:
             try:
                 bundle = bundles.load(folder)
-                count = len(bundle.seeds(plugins))
+                count = len(bundle.read(plugins)[0])
                 rows.append((f"benchmark {bundle.full_name}", "ok", f"{count} items"))
             except BiasfwError as failure:
                 rows.append((f"benchmark {name} in {Path(folder).name}", "failed", str(failure)))

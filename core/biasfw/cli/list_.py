@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from biasfw import bundles
+from biasfw import bundles, splits
 from biasfw.cli import plugins_of
 from biasfw.cli._common import json_option, print_json
 from biasfw.errors import BiasfwError
@@ -63,7 +63,7 @@ def _benchmarks(plugins: Plugins) -> list[dict[str, Any]]:
         for folder, origin in places:
             shown = name if len(places) == 1 else f"{name}@{origin.split()[0]}"
             try:
-                manifest = bundles.load(folder).manifest
+                manifest = bundles.load(folder).written
             except BiasfwError as failure:
                 rows.append(
                     {"kind": "benchmarks", "name": shown, "summary": f"cannot be used: {failure}", "from": origin}
@@ -71,8 +71,9 @@ def _benchmarks(plugins: Plugins) -> list[dict[str, Any]]:
                 continue
             for split, entry in manifest["splits"].items():
                 mark = " [demo: machine-written]" if entry.get("demo") else ""
+                mark += " [not shipped: --data DIR]" if "reader" in entry else ""
                 default = " (default)" if split == manifest["default_split"] else ""
-                summary = f"{manifest['summary']}{mark}{default}"
+                summary = f"{splits.of_split(manifest, split)['summary']}{mark}{default}"
                 languages = list(manifest["languages"])
                 rows.append(
                     {

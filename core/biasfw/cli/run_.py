@@ -31,10 +31,14 @@ from biasfw.engine import run
 @click.option("--prompt-style", type=click.Choice(["chat", "raw"]), help="Use the chat template (default), or not.")
 @click.option("--condition", "conditions", metavar="NAME", multiple=True, help="How the question is put; repeatable.")
 @click.option("--without", metavar="LABEL", multiple=True, help="Leave a label out, such as indians; repeatable.")
+@click.option(
+    "--names-in", metavar="TAG", help="Name the groups in this language in every prompt, not in the prompt's."
+)
 @click.option("--parser", metavar="NAME", help="Another parser than the benchmark's.")
 @click.option("--judge", metavar="NAME", help="Another judge than the benchmark's.")
 @click.option("--metric", "metrics", metavar="NAME", multiple=True, help="Only these metrics; repeatable.")
 @click.option("--data", metavar="DIR", help="The folder of official data that is not shipped.")
+@click.option("--encoding", metavar="NAME", help="The text encoding of that data, if it is not UTF-8, such as cp932.")
 @click.option("--language", "languages", metavar="TAG", multiple=True, help="Only these languages; repeatable.")
 @click.option("--category", "categories", metavar="NAME", multiple=True, help="Only these categories; repeatable.")
 @click.option("--limit", type=int, metavar="N", help="About N items, spread over categories; clusters stay whole.")
@@ -54,7 +58,8 @@ def command(
 ) -> None:
     """Read the options into a RunConfig, run it, print the result."""
     plugins = plugins_of(ctx)
-    values = {name: value for name, value in given.items() if value not in (None, (), False)}
+    # Identity, not equality: a temperature or a seed of 0 is a value.
+    values = {name: value for name, value in given.items() if not any(value is x for x in (None, False, ()))}
     if "backend_options" in values:
         values["backend_options"] = pairs(values["backend_options"], "-B")
     config = RunConfig.from_file(config_file, values) if config_file else RunConfig.from_mapping(values)

@@ -30,7 +30,7 @@ def command(ctx: click.Context, name: str, as_json: bool) -> None:
     if not components:
         bundle = _bundle(name, plugins)
         if as_json:
-            print_json({**bundle.manifest, "origin": bundle.origin, **bundle.digests()})
+            print_json({**bundle.manifest, "origin": bundle.origin, **bundle.digests(plugins)})
         else:
             _print_bundle(bundle)
         return
@@ -86,7 +86,8 @@ def _print_bundle(bundle: Bundle) -> None:
     click.echo(f"\ncontent warning: {manifest['content_warning']}")
     for name, text in manifest["interpretation"].items():
         click.echo(f"{name.replace('_', ' ')}: {text}")
-    click.echo(f"\nsplits: {', '.join(manifest['splits'])}   languages: {', '.join(manifest['languages'])}")
+    splits = [f"{name} (give --data)" if "reader" in entry else name for name, entry in manifest["splits"].items()]
+    click.echo(f"\nsplits: {', '.join(splits)}   languages: {', '.join(manifest['languages'])}")
     click.echo(f"modes: {', '.join(manifest['protocols'])}   conditions: {', '.join(manifest['conditions'])}")
     for name, preset in manifest.get("presets", {}).items():
         click.echo(f"preset {name}: {preset['summary']}")

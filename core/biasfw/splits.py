@@ -1,0 +1,138 @@
+"""What a split says for itself: its part of the manifest, and official files that a reader reads from --data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from biasfw.contracts import Reader
+from biasfw.errors import DataError, UsageError
+from biasfw.keys import sha256_file, sha256_json
+from biasfw.phrases import listed
+from biasfw.plugins import Component, Plugins, load_class
+from biasfw.records import Seed
+from biasfw.schemas import check_options
+
+if TYPE_CHECKING:
+    from biasfw.bundles import Bundle
+
+_SAID = ("summary", "licence", "redistribution", "interpretation", "conditions")
+
+
+def of_split(manifest: Mapping[str, Any], split: str) -> Mapping[str, Any]:
+    """The manifest as it holds for a split: what the split says goes before what the benchmark says.
+
+    Where the split offers only some conditions, the protocols ask under those, and calibrate only if they can.
+    """
+    entry = manifest["splits"][split]
+    said = {name: entry[name] for name in _SAID if name in entry}
+    if "conditions" in said:
+        offered = said["conditions"]
+        said["protocols"] = {mode: _offered(protocol, offered) for mode, protocol in manifest["protocols"].items()}
+    return {**manifest, **said}
+
+
+def _offered(protocol: Mapping[str, Any], conditions: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in protocol.items() if name != "calibrate" or value in conditions}
+    return {**kept, "conditions": [name for name in protocol["conditions"] if name in conditions]}
+
+
+def remarks(bundle: Bundle, mode: str, asked: Sequence[str] | None) -> list[str]:
+    """What everybody must know who reads a number of the split, as far as its manifest says.
+
+    ``asked`` are the conditions that the user named; None: those of the protocol.
+    """
+    note = bundle.entry.get("cluster_note")
+    usual = bundle.written["protocols"][mode]
+    lost = [name for name in usual["conditions"] if name not in bundle.manifest["conditions"]]
+    said = [note] if note else []
+    if lost and asked is None:
+        text = f"{bundle.full_name} does not offer the condition {', '.join(lost)}: left out"
+        said.append(f"{text}, so shares are raw, not calibrated" if usual.get("calibrate") in lost else text)
+    return said
+
+
+def reader_of(bundle: Bundle, plugins: Plugins) -> Component | None:
+    """The component that reads the split; None if its files are shipped."""
+    return plugins.find("reader", bundle.entry["reader"]) if "reader" in bundle.entry else None
+
+
+def reader_options(bundle: Bundle, component: Component) -> dict[str, Any]:
+    """The options of the reader: the manifest's, and the encoding that the user gave.
+
+    Raises:
+        UsageError: the reader has no such option.
+    """
+    given = {"encoding": bundle.encoding} if bundle.encoding else {}
+    name = component.spec.name
+    return check_options(f"reader {name}", component.spec.options, {**bundle.entry.get("options", {}), **given})
+
+
+def read(bundle: Bundle, component: Component) -> tuple[list[Seed], tuple[str, ...]]:
+    """The seeds that the reader finds, checked, and what a user should know about them.
+
+    Items in a language that the benchmark has no texts for are left out, and it is said.
+
+    Raises:
+        DataError: the files are not as expected, or hold nothing that the benchmark can ask.
+        UsageError: no folder was given.
+    """
+    reader, folder = _reader(bundle, component)
+    found = list(reader.read(folder))
+    notes = list(getattr(reader, "notes", ()))
+    languages = bundle.manifest["languages"]
+    seeds = [seed for seed in found if seed.language in languages]
+    known = f"{bundle.name} has no texts in it (it has: {', '.join(languages)})"
+    foreign = Counter(seed.language for seed in found if seed.language not in languages)
+    told = [f"{count} items in {tag} are left out: {known}" for tag, count in foreign.items()]
+    if not seeds:
+        raise DataError(f"{folder}: {bundle.full_name} finds no items there; {'; '.join(told) or 'check the folder'}")
+    _check(seeds, bundle, folder)
+    return seeds, (*notes, *told)
+
+
+def digest(bundle: Bundle, component: Component) -> str:
+    """The sha256 of the names and contents of every file that is read.
+
+    Raises:
+        DataError: a file cannot be read.
+        UsageError: no folder was given.
+    """
+    reader, folder = _reader(bundle, component)
+    files = getattr(reader, "files", _everything)(folder)
+    try:
+        return sha256_json(sorted([name, sha256_file(path)] for name, path in files.items()))
+    except OSError as error:
+        raise DataError(f"{error.filename}: cannot be read ({error.strerror}); check its permissions") from None
+
+
+def _everything(folder: Path) -> dict[str, Path]:
+    return {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+
+
+def _reader(bundle: Bundle, component: Component) -> tuple[Reader, Path]:
+    if bundle.data is None:
+        shipped = [name for name, entry in bundle.manifest["splits"].items() if "files" in entry]
+        hint = f"; {bundle.name}:{shipped[0]} runs without it" if shipped else ""
+        raise UsageError(f"{bundle.full_name} is not shipped with biasfw; give its folder with --data DIR{hint}")
+    if not bundle.data.is_dir():
+        what = "is a file, not a folder" if bundle.data.exists() else "does not exist"
+        raise DataError(f"{bundle.data}: the folder given with --data {what}; check the path")
+    return cast("Reader", load_class(component)(reader_options(bundle, component))), bundle.data
+
+
+def _check(seeds: Sequence[Seed], bundle: Bundle, folder: Path) -> None:
+    categories = {category["key"] for category in bundle.manifest["categories"]}
+    seen = set()
+    for seed in seeds:
+        where = f"{folder}: item {seed.source_id!r} ({seed.language})"
+        if seed.category not in categories:
+            raise DataError(
+                f"{where}: category {seed.category!r} is not in the manifest; it has: {listed(sorted(categories))}"
+            )
+        identity = (seed.source_id, seed.language, seed.variant, seed.order)
+        if identity in seen:
+            raise DataError(f"{where} stands there twice; give every item its own source_id")
+        seen.add(identity)
