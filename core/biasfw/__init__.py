@@ -67,21 +67,25 @@ if TYPE_CHECKING:
         Estimate,
         MultinomialNull,
         NullStatistic,
+        Standing,
         clustered_mean,
         clustered_proportion,
         holm,
         miller_madow,
         multinomial_null,
         plugin_entropy,
+        point_test,
         proportion_from_cluster_sums,
         sign_flip,
         sign_flips,
         simultaneous_level,
+        standing,
         total_variation,
         total_variation_test,
         wilson,
     )
     from biasfw.table import Table
+    from biasfw.textfile import read_csv
 
 # Where each public name lives; a test holds this, __all__ and the imports above equal.
 _NAMES = {
@@ -103,11 +107,12 @@ _NAMES = {
     "biasfw.rescoring": "judge score",
     "biasfw.specs": ("BackendSpec CommandSpec ComponentSpec JudgeSpec MetricSpec ParserSpec ReaderSpec ReporterSpec"),
     "biasfw.stats": (
-        "Estimate MultinomialNull NullStatistic clustered_mean clustered_proportion holm miller_madow "
-        "multinomial_null plugin_entropy proportion_from_cluster_sums sign_flip sign_flips simultaneous_level "
-        "total_variation total_variation_test wilson"
+        "Estimate MultinomialNull NullStatistic Standing clustered_mean clustered_proportion holm miller_madow "
+        "multinomial_null plugin_entropy point_test proportion_from_cluster_sums sign_flip sign_flips "
+        "simultaneous_level standing total_variation total_variation_test wilson"
     ),
     "biasfw.table": "Table",
+    "biasfw.textfile": "read_csv",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -117,11 +122,12 @@ __all__ = [  # noqa: RUF022 - sorted as a reader sorts
     "ComponentError", "ComponentSpec", "DataError", "Estimate", "Form", "holm", "hookimpl", "Identity",
     "IncompleteError", "Interval", "Item", "Judge", "judge", "Judgement", "JudgeSpec", "Label", "LanguagePack",
     "Merge", "Message", "Metric", "MetricSpec", "miller_madow", "multinomial_null", "MultinomialNull",
-    "NullStatistic", "Outcome", "Parser", "ParserSpec", "plugin_entropy", "proportion_from_cluster_sums", "Reader",
-    "ReaderSpec", "Reading", "Reporter", "ReporterSpec", "Request", "request_seed", "RequestSequence", "Response",
-    "ResponseError", "run", "RunConfig", "RunResult", "Sampling", "Score", "score", "Seed", "sha256_file",
-    "sha256_text", "shipped", "sign_flip", "sign_flips", "simultaneous_level", "Slot", "StoreError", "Table",
-    "Test", "total_variation", "total_variation_test", "UsageError", "wilson"
+    "NullStatistic", "Outcome", "Parser", "ParserSpec", "plugin_entropy", "point_test", "proportion_from_cluster_sums",
+    "read_csv", "Reader", "ReaderSpec", "Reading", "Reporter", "ReporterSpec", "Request", "request_seed",
+    "RequestSequence", "Response", "ResponseError", "run", "RunConfig", "RunResult", "Sampling", "Score", "score",
+    "Seed", "sha256_file", "sha256_text", "shipped", "sign_flip", "sign_flips", "simultaneous_level", "Slot",
+    "Standing", "standing", "StoreError", "Table", "Test", "total_variation", "total_variation_test", "UsageError",
+    "wilson",
 ]  # fmt: skip
 
 

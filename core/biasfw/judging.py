@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from sys import intern
 
 from biasfw.asking import Handle, Progress
 from biasfw.choices import read_choices
@@ -15,11 +16,12 @@ from biasfw.form import Form
 from biasfw.keys import sha256_json
 from biasfw.plan import Plan
 from biasfw.records import Answer, Item, Judgement, Outcome, Reading, Request, Response
+from biasfw.scripts import FLAG, AnswerLanguages
 from biasfw.store import RunDirectory
 
 
 def judge_name(plan: Plan) -> str:
-    """``<judge>-<hash8>``: the hash covers judge, parser, their versions and the answer form."""
+    """``<judge>-<hash8>``: the hash covers judge, parser, their versions, the answer form and the language packs."""
     covered = [
         plan.judge.spec.name,
         plan.judge.plugin.origin,
@@ -27,6 +29,7 @@ def judge_name(plan: Plan) -> str:
         plan.parser.plugin.origin,
         plan.protocol.mode,
         encode(plan.form),
+        {tag: encode(replace(pack, fixtures=())) for tag, pack in plan.packs.items()},
     ]
     return f"{plan.judge.spec.name}-{sha256_json(covered)[:8]}"
 
@@ -54,16 +57,24 @@ def read(response: Response, item: Item, form: Form, parser: Parser | None) -> A
 
 @dataclass(slots=True)
 class Judged:
-    """The judgements of a run, compact: request key -> readings in slot order; how often each flag was set."""
+    """The judgements of a run, compact: request key -> readings in slot order; how often each flag was set.
+
+    ``languages``: request key -> whether the answer is in the language asked for, as ``Table.answer_language`` says
+    it; only where that was told.
+    """
 
     slots: tuple[str, ...]
     readings: dict[str, tuple[Reading, ...]] = field(default_factory=dict)
     flags: Counter[str] = field(default_factory=Counter)
+    languages: dict[str, str] = field(default_factory=dict)
 
     def take(self, request_key: str, judgement: Judgement) -> None:
         """Add one judgement."""
         self.readings[request_key] = tuple(_shared(*_pair(judgement.slots[slot])) for slot in self.slots)
         self.flags.update(judgement.flags)
+        for flag in judgement.flags:
+            if flag.startswith(FLAG):
+                self.languages[request_key] = intern(flag.removeprefix(FLAG))
 
     def outcome_counts(self, keys: Iterable[str]) -> dict[str, dict[str, int]]:
         """Slot -> outcome -> count over the requests ``keys``; a response that is not there counts as an error."""
@@ -89,6 +100,7 @@ def judge_responses(plan: Plan, directory: RunDirectory, handles: Sequence[Handl
     """Judge the stored response of every given request; requests without a response are left out."""
     name = judge_name(plan)
     judge, parser = plan.make_judge(), plan.make_parser()
+    languages = AnswerLanguages(plan.form, plan.packs)
     judged = Judged(tuple(slot.key for slot in plan.form.slots))
     with directory.judgements(name) as store:
         directory.warnings += store.repairs
@@ -102,9 +114,12 @@ def judge_responses(plan: Plan, directory: RunDirectory, handles: Sequence[Handl
                 judgement = decode(Judgement, store.read(key))
             else:
                 item, request = plan.items[handle.item_id], decode(Request, directory.requests.read(handle.key))
+                written = languages.flags(response.text or "", item.language, item.condition)
                 answer = read(response, item, plan.form, parser)
+                answer = replace(answer, flags=(*answer.flags, *written))
                 verdict = judge.judge(Case(item, request, response, answer), ())
-                judgement = replace(verdict, key=key, response_key=response.key)
+                flags = tuple(dict.fromkeys((*verdict.flags, *written)))  # a judge may not hand on the answer's
+                judgement = replace(verdict, key=key, response_key=response.key, flags=flags)
                 store.append(key, encode(judgement))
             judged.take(handle.key, judgement)
             progress.step("judged")

@@ -48,7 +48,7 @@ def load_pack(path: Path) -> LanguagePack:
     Raises:
         DataError: the file cannot be read, is not what ``language-pack.schema.json`` says, or has another tag.
     """
-    from biasfw import schemas  # noqa: PLC0415 - start-up time
+    from biasfw import schemas, scripts  # noqa: PLC0415 - start-up time
     from biasfw.yamlfile import load_yaml  # noqa: PLC0415 - start-up time
 
     document = load_yaml(path)
@@ -60,6 +60,11 @@ def load_pack(path: Path) -> LanguagePack:
         raise DataError(
             f"{document.where('/language')}: /language: it is {values['language']!r} in a file named {path.name}; "
             f"rename the file to {values['language']}.yaml"
+        )
+    if values.get("answer_language_method") == "script" and not scripts.is_told(values["script"]):
+        raise DataError(
+            f"{document.where('/script')}: /script: letters cannot be told by the script {values['script']!r}; "
+            "name the script of the letters, or set answer_language_method to null"
         )
     letters: Mapping[str, list[str]] = values.get("option_letters", {})
     values["option_letters"] = {letter: tuple(natives) for letter, natives in letters.items()}
@@ -80,6 +85,17 @@ def load_packs(
     Raises:
         DataError: a folder is missing, two folders offer one language, or a pack is not valid.
     """
+    files = pack_files(folders, overrides)
+    wanted = sorted(files) if tags is None else [tag if tag in files else tag.split("-")[0] for tag in tags]
+    return {tag: load_pack(files[tag]) for tag in dict.fromkeys(wanted) if tag in files}
+
+
+def pack_files(folders: Iterable[Path], overrides: Path | None = None) -> dict[str, Path]:
+    """The files of the packs in ``folders``, by language tag; those in ``overrides`` go before all others.
+
+    Raises:
+        DataError: a folder is missing, or two folders offer one language.
+    """
     files: dict[str, Path] = {}
     for folder in dict.fromkeys(folder.resolve() for folder in folders):
         for tag, path in _offered(folder).items():
@@ -91,8 +107,7 @@ def load_packs(
             files[tag] = path
     if overrides is not None:
         files.update(_offered(overrides))
-    wanted = sorted(files) if tags is None else [tag if tag in files else tag.split("-")[0] for tag in tags]
-    return {tag: load_pack(files[tag]) for tag in dict.fromkeys(wanted) if tag in files}
+    return files
 
 
 def _offered(folder: Path) -> dict[str, Path]:

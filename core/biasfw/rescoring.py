@@ -10,6 +10,7 @@ from biasfw.asking import Progress, Quiet, handle
 from biasfw.config import RunConfig
 from biasfw.engine import RunResult, conclude
 from biasfw.errors import StoreError
+from biasfw.keys import canonical
 from biasfw.plan import Plan, make_plan
 from biasfw.plugins import Plugins
 from biasfw.store import RunDirectory
@@ -27,7 +28,7 @@ def reopen(path: Path, plugins: Plugins, **changes: Any) -> Plan:
     stored = json.loads(info.read_bytes())
     config = RunConfig.from_mapping({**stored["config"], **changes})
     plan = make_plan(config, plugins)
-    now = plan.identity_inputs(stored["protocol"]["fingerprint"])
+    now = json.loads(canonical(plan.identity_inputs(stored["protocol"]["fingerprint"])))  # as it was stored
     changed = [name for name, value in stored["protocol"].items() if now.get(name) != value]
     if changed:
         raise StoreError(

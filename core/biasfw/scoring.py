@@ -53,6 +53,9 @@ def build_table(plan: Plan, directory: RunDirectory, handles: Sequence[Handle], 
         values={s: np.array([row[i].value or "" for row in rows], dtype=np.str_) for i, s in enumerate(judged.slots)},
         choice_keys=keys,
         logprobs=logprobs,
+        answer_language=None
+        if plan.protocol.mode == "choices"
+        else np.array([judged.languages.get(handle.key, "") for handle in handles], dtype=np.str_),
     )
 
 
@@ -97,6 +100,7 @@ def score_document(plan: Plan, judge: str, scores: Sequence[Score], outcomes: di
         "benchmark": plan.bundle.full_name,
         "demo": plan.bundle.demo,
         "selection": str(plan.selected),
+        "notes": list(plan.notes),
         "judge": judge,
         "mode": plan.protocol.mode,
         "outcomes": outcomes,

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from biasfw._multinomial import (
     MultinomialNull,
@@ -24,23 +25,26 @@ from biasfw._multinomial import (
     total_variation_test,
 )
 from biasfw._resampling import sign_flip, sign_flips
-from biasfw.records import Interval
+from biasfw.records import Interval, Test
 
 __all__ = [
     "MIN_CLUSTERS",
     "Estimate",
     "MultinomialNull",
     "NullStatistic",
+    "Standing",
     "clustered_mean",
     "clustered_proportion",
     "holm",
     "miller_madow",
     "multinomial_null",
     "plugin_entropy",
+    "point_test",
     "proportion_from_cluster_sums",
     "sign_flip",
     "sign_flips",
     "simultaneous_level",
+    "standing",
     "total_variation",
     "total_variation_test",
     "wilson",
@@ -51,6 +55,7 @@ _MIN_DEVIATING = 8  # fewer clusters that differ from the rest cannot carry a va
 _TINY = 1e-12
 _PROPORTION = "clustered proportion: Wilson form with effective n and t(C - 1)"
 _MEAN = "clustered mean: t(C - 1)"
+_POINT = "clustered proportion against a point: score test with effective n and t(C - 1)"
 
 _Floats = NDArray[np.float64]
 
@@ -151,6 +156,63 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, level: float = 0.95) 
         return Estimate(mean, se, None, None, len(data), count, None, _MEAN, "no variation between clusters", level)
     half = _t_quantile(level, count) * se
     return Estimate(mean, se, mean - half, mean + half, len(data), count, None, _MEAN, None, level)
+
+
+def point_test(estimate: Estimate, point: float, *, null: str | None = None) -> Test:
+    """Test a clustered proportion against ``point`` (two-sided).
+
+    ``T = (m - p0) / sqrt(p0 (1 - p0) / n_eff)`` with C - 1 degrees of freedom: the score test of a proportion, which
+    takes the variance under the null, with the number of rows replaced by the effective one and the normal by t. Its
+    p is below 1 - level exactly where ``estimate``, a Wilson form with the same n_eff and t, does not hold ``point``.
+    Where answers are missing, ``standing`` says whether anything may be said at all.
+
+    Args:
+        estimate: of a proportion (``clustered_proportion``).
+        point: p0, between 0 and 1.
+        null: what the null hypothesis is called; default: ``a proportion of p0``.
+
+    Raises:
+        ValueError: ``point`` is 0 or 1 or lies outside: a single answer would decide.
+    """
+    if not 0 < point < 1:
+        raise ValueError("a proportion is tested against a point between 0 and 1")
+    null = null or f"a proportion of {point:g}"
+    if estimate.mean is None or estimate.n_eff is None:
+        return Test(null, _POINT, None, reason=estimate.reason or "not an estimate of a proportion")
+    statistic = (estimate.mean - point) / math.sqrt(point * (1 - point) / estimate.n_eff)
+    p = 2 * float(stdtr(estimate.clusters - 1, -abs(statistic)))
+    return Test(null, _POINT, min(p, 1.0), statistic=statistic)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a proportion stands to a point: ``side``, or the ``reason`` why it cannot be said."""
+
+    side: Literal["below", "above"] | None
+    reason: str | None = None
+
+
+def standing(worst: Estimate, best: Estimate, point: float, missing: int) -> Standing:
+    """Whether a proportion is below or above ``point``, whatever the ``missing`` rows would have been.
+
+    Below only if the upper limit of the ``best`` case lies below ``point``, above only if the lower limit of the
+    ``worst`` case lies above it.
+
+    Args:
+        worst: the estimate over all rows, where the missing ones count 0.
+        best: the estimate over all rows, where the missing ones count 1.
+        point: p0, such as the value under chance.
+        missing: rows without an answer.
+    """
+    if best.high is not None and best.high < point:
+        return Standing("below")
+    if worst.low is not None and worst.low > point:
+        return Standing("above")
+    if worst.low is None or best.high is None:
+        return Standing(None, worst.reason or best.reason)
+    if missing:
+        return Standing(None, f"not decidable with {missing} not answered")
+    return Standing(None, f"the interval holds {point:g}")
 
 
 def simultaneous_level(k: int, level: float = 0.95) -> float:

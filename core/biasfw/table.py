@@ -39,6 +39,8 @@ class Table:
     values: Mapping[str, Strings]  # slot -> (n,) label key read, "" where none was
     choice_keys: tuple[str, ...] = ()
     logprobs: Floats | None = None  # (n, K) sums in nats, NaN where there is no score; None in generate mode
+    # (n,) "asked", or "other:Latn" (script in ISO 15924); "" where it was not told. None: nothing was written.
+    answer_language: Strings | None = None
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -53,6 +55,7 @@ class Table:
             outcomes={slot: column[rows] for slot, column in self.outcomes.items()},
             values={slot: column[rows] for slot, column in self.values.items()},
             logprobs=None if self.logprobs is None else self.logprobs[rows],
+            answer_language=None if self.answer_language is None else self.answer_language[rows],
             **columns,
         )
 

@@ -60,14 +60,14 @@ def read_jsonl(path: Path, *, limit: int = LINE_LIMIT) -> Iterator[tuple[int, An
     """
     for number, line in _lines(path, limit):
         if not line.isspace():
-            yield number, _parse_line(line, f"{path}", number)
+            yield number, parse_json_line(line, f"{path}", number)
 
 
 def row_document(path: Path, number: int, *, limit: int = LINE_LIMIT) -> Document:
     """Line ``number`` of a JSONL file, with the position of every value: for messages about a line that was read."""
     for at, line in _lines(path, limit):
         if at == number:
-            value = _parse_line(line, f"{path}", number)
+            value = parse_json_line(line, f"{path}", number)
             places = locate(line.decode("utf-8"))
             positions = {pointer: (number, offset + 1) for pointer, offset in places.values.items()}
             keys = {pointer: (number, offset + 1) for pointer, offset in places.keys.items()}
@@ -188,7 +188,12 @@ def _constant(_: str) -> float:
 _decoder = json.JSONDecoder(object_pairs_hook=_object, parse_float=_number, parse_constant=_constant)
 
 
-def _parse_line(line: bytes, name: str, number: int) -> Any:
+def parse_json_line(line: bytes, name: str, number: int) -> Any:
+    """The value of one line of JSON, read as strictly as ``read_jsonl`` does; ``name`` and ``number`` are for messages.
+
+    Raises:
+        DataError: as ``read_jsonl``, with line and column.
+    """
     try:
         text = line.rstrip(b"\r\n").decode("utf-8")
     except UnicodeDecodeError as error:

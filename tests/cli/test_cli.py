@@ -85,7 +85,9 @@ def _seconds(arguments: list[str]) -> float:
     return time.perf_counter() - begin
 
 
-@pytest.mark.parametrize("command", ["run", "judge", "score", "list", "show", "plugins", "doctor"])
+@pytest.mark.parametrize(
+    "command", ["run", "judge", "score", "parse", "check", "new", "list", "show", "plugins", "doctor"]
+)
 def test_every_command_has_help_with_an_example(command: str, tmp_path: Path) -> None:
     shown = inside(command, "--help", folder=tmp_path)
     assert "Example:" in shown.output

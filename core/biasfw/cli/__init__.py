@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 
 import click
 
@@ -16,6 +17,9 @@ _COMMANDS = {  # name -> the first line of its help, so that `biasfw --help` imp
     "run": "Run a benchmark against a model.",
     "judge": "Judge the stored responses of a run again.",
     "score": "Compute the scores of a run again.",
+    "parse": "Read texts with a parser.",
+    "check": "Check a language pack or a benchmark.",
+    "new": "Write the beginning of something new.",
     "list": "List benchmarks and components.",
     "show": "Show a benchmark or a component.",
     "plugins": "Show plugins: what each offers, and why one was set aside.",
@@ -97,6 +101,9 @@ def app(debug: bool) -> None:
 def main() -> None:
     """Entry point: errors are one line with the way out; exit codes 0 done, 1 error, 2 usage, 3 incomplete."""
     code = 0
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal without UTF-8 gets escapes, not an error
+            stream.reconfigure(errors="backslashreplace")
     try:
         if "_BIASFW_COMPLETE" in os.environ:
             app.main(prog_name="biasfw")  # answers the shell's question and leaves

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -36,10 +37,10 @@ def pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
 
 
 def print_json(value: Any) -> None:
-    """One JSON object on standard output; lone surrogates are escaped, so that it can always be written."""
+    """One JSON object on standard output; in ASCII where the output's encoding lacks a character (or a surrogate)."""
     text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
     try:
-        text.encode("utf-8")
+        text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
         text = json.dumps(value, ensure_ascii=True, indent=1, allow_nan=False)
     click.echo(text)

@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from biasfw.cli._across import language_name, print_across
+from biasfw.cli._text import isolated, shortened, visible
 from biasfw.engine import RunResult
 from biasfw.records import Outcome, Score
 
@@ -25,6 +27,7 @@ def print_summary(result: RunResult) -> None:
         _silence(console, result)
     _headline(console, result)
     _shares(console, result)
+    print_across(console, result)
     _interpretation(console, result)
     _outcomes(console, result)
     _files(console, result)
@@ -145,8 +148,10 @@ def _share_table(console: Console, result: RunResult, shares: Sequence[Score], t
                 cell = (s.slice.get("language", ""), s.slice.get("category", ""))
                 rows.setdefault(cell, {})[s.slice.get("label", "")] = s
         header = slot.header(title.partition(",")[0], "en")
-        for cell, by_label in rows.items():
-            name = header if cell == ("", "") else "  " + " ".join(text for text in cell if text)
+        # Languages by categories are many rows: they are in scores/.
+        for cell in sorted((cell for cell in rows if not all(cell)), key=lambda cell: (any(cell), bool(cell[1]))):
+            by_label, (language, category) = rows[cell], cell
+            name = f"  {language_name(result, language) if language else category}" if any(cell) else header
             shown = [_cell(by_label.get(label.key)) for label in labels]
             silent = by_label.get("")
             clusters = next(iter(by_label.values())).clusters
@@ -225,7 +230,8 @@ def _files(console: Console, result: RunResult) -> None:
     for note in result.notes:
         console.print(f"note: {escape(note)}")
     console.print(f"\nfiles: {escape(str(result.directory))}  (responses.jsonl, judgements/, scores/, run.json)")
-    missing = sorted({s.metric for s in result.scores if s.value is None})
+    # That the language of the answers is not assessed in a language is no gap in the scores of this run.
+    missing = sorted({s.metric for s in result.scores if s.value is None and s.metric != "answer_language"})
     if missing:
         console.print(f"some values of {', '.join(missing)} are undefined; the reasons are in scores/")
 
@@ -241,12 +247,11 @@ def _samples(console: Console, result: RunResult) -> None:
             best = ", ".join(f"{s.key} {s.sum:.2f}" for s in ranked[:3])
             console.print(f"  most likely (sum of log-probs in nats): {escape(best)}")
         else:
-            text = visible(response.text or "")
-            cut = f"{text[:TEXT_LIMIT]} [...]" if len(text) > TEXT_LIMIT else text
-            console.print("\n".join(f"  {line}" for line in cut.splitlines()) or "  (empty)", markup=False)
+            console.print(_sample(console, response.text or ""), markup=False)
 
 
-def visible(text: str) -> str:
-    """Model output for a terminal: control characters (escape sequences) and lone surrogates are shown, not sent."""
-    safe = "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)
-    return safe.encode("utf-8", "backslashreplace").decode("utf-8")
+def _sample(console: Console, text: str) -> str:
+    """The beginning of a response, indented; on a terminal, right-to-left lines keep to their place."""
+    safe = shortened(visible(text.replace("\r\n", "\n")), TEXT_LIMIT)
+    isolate = isolated if console.is_terminal and console.encoding.startswith("utf") else str
+    return "\n".join(f"  {isolate(line)}" for line in safe.split("\n")) if safe.strip() else "  (empty)"

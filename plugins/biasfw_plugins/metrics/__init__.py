@@ -115,3 +115,23 @@ def biasfw_metrics() -> Iterable[MetricSpec]:
         ideal=0.0,
         direction="toward-ideal",
     )
+    yield MetricSpec(
+        "language_contrast",
+        load=f"{_HERE}.languages:LanguageContrast",
+        summary="difference of label shares between languages, paired by source, with sign-flip tests",
+        tasks=_LABELS,
+        options=_options(
+            slot=_SLOT["properties"]["slot"],
+            against={"type": "string", "description": "default: the first language of the benchmark that is asked"},
+        ),
+        range=(-1.0, 1.0),
+        ideal=0.0,
+        direction="toward-ideal",
+    )
+    yield MetricSpec(
+        "answer_language",
+        load=f"{_HERE}.answer_language:AnswerLanguage",
+        summary="share of responses in the script of the asked language, where the script tells the language",
+        ideal=1.0,
+        direction="higher",
+    )

@@ -36,14 +36,14 @@ class Cells:
         self.clusters = factorised(table.cluster)
         self.conditions = factorised(table.condition, form.conditions)
         self._categories = factorised(table.category, tuple(form.categories))
-        self._languages = factorised(table.language, form.languages)
+        self.languages = factorised(table.language, form.languages)
 
     def within(self, rows: Ints) -> Iterator[Cell]:
         """Of ``rows``: all of them, then by category, and with several languages by language and by both."""
         yield Cell("overall", {}, rows)
         axes: list[dict[str, Column]] = [{"category": self._categories}]
-        if len(self._languages.names) > 1:
-            axes += [{"language": self._languages}, {"category": self._categories, "language": self._languages}]
+        if len(self.languages.names) > 1:
+            axes += [{"language": self.languages}, {"category": self._categories, "language": self.languages}]
         for axis in axes:
             yield from _by(axis, rows)
 

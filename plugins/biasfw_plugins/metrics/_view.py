@@ -62,7 +62,7 @@ class View:
     @property
     def shares(self) -> Floats:
         """(k,): the shares among the rows that count; all 0 if none does."""
-        return np.asarray(self.sums.sum(axis=0) / max(self.total, 1))
+        return np.asarray(np.minimum(self.sums.sum(axis=0) / max(self.total, 1), 1.0))  # rounding
 
     def estimate(self, sums: Floats, denominator: Denominator, level: float = 0.95) -> Estimate:
         """The clustered share of ``sums`` (C,)."""

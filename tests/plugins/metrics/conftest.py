@@ -10,18 +10,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from biasfw import ComponentContext, Form, Label, Merge, Score, Slot, Table
+from biasfw import ComponentContext, Form, Label, LanguagePack, Merge, Score, Slot, Table
 from biasfw_plugins.metrics import biasfw_metrics
 
 SLOTS = ("praised", "blamed")
 GROUPS = ("ants", "bees", "cats", "dogs", "elks")
 NONE = "nobody"
 CONDITIONS = ("forced", "optional", "plain")
+PACKS = {
+    "en": LanguagePack("en", "English", "English", "Latn", 0),
+    "ja": LanguagePack("ja", "Japanese", "\u65e5\u672c\u8a9e", "Jpan", 0, answer_language_method="script"),
+}
 
 
 @dataclass(frozen=True)
 class Row:
-    """One response: ``slots`` holds per slot a label, or an outcome in angle brackets, e.g. ``<refused>``."""
+    """One response: ``slots`` holds per slot a label, or an outcome in angle brackets, e.g. ``<refused>``.
+
+    ``written`` is what the engine tells about the language of the answer.
+    """
 
     slots: tuple[str, ...]
     source: str = "s0"
@@ -30,6 +37,7 @@ class Row:
     language: str = "en"
     cluster: str | None = None
     repeat: int = 0
+    written: str = ""
     order: tuple[int, ...] = (1, 2, 3, 4, 5, 0)
     logprobs: Mapping[str, float] = field(default_factory=dict)
 
@@ -75,6 +83,7 @@ def make_table(rows: Sequence[Row], form: Form, choice_keys: Sequence[str] = ())
         values={slot: column(value for _, value in read[place]) for place, slot in enumerate(slots)},
         choice_keys=tuple(choice_keys),
         logprobs=np.array(logprobs, dtype=np.float64).reshape(len(rows), len(choice_keys)) if choice_keys else None,
+        answer_language=None if choice_keys else column(row.written for row in rows),
     )
 
 
@@ -91,7 +100,7 @@ Compute = Callable[..., Scores]
 def compute_scores(name: str, table: Table, form: Form, **options: Any) -> Scores:
     spec = next(spec for spec in biasfw_metrics() if spec.name == name)
     module, _, attribute = spec.load.partition(":")
-    metric = getattr(import_module(module), attribute)(ComponentContext(form, options=options))
+    metric = getattr(import_module(module), attribute)(ComponentContext(form, PACKS, options))
     return list(metric.compute(table))
 
 

@@ -43,6 +43,7 @@ fields = st.fixed_dictionaries(
         "repeat": st.integers(0, 1),
         "order": st.one_of(orders, st.sampled_from([(0,) * 6, (2, 1, 0, 0, 0, 3)])),
         "logprobs": logprobs,
+        "written": st.sampled_from(["", "asked", "other:Latn", "other:Cyrl"]),
     }
 )
 tables = st.lists(fields, min_size=0, max_size=40)
@@ -125,7 +126,7 @@ def test_the_order_of_rows_does_not_matter(
 
 @pytest.mark.parametrize("slots", [("<refused>", "<refused>"), ("<error>", "<error>"), ("ants", "bees")])
 def test_one_cluster(compute: Any, table_of: Any, row: Any, form: Any, slots: tuple[str, str]) -> None:
-    table = table_of([row(slots), row(slots, condition="plain")], form)
+    table = table_of([row(slots), row(slots, condition="plain"), row(slots, language="ja")], form)
     scores = everything(compute, table, form)
     for score in scores:
         check(score)

@@ -1,0 +1,87 @@
+"""What a check finds: errors and warnings with their places, and what it is able to say for certain."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from biasfw import schemas
+from biasfw.document import Document
+from biasfw.errors import BiasfwError, DataError
+from biasfw.schemas import Problem
+from biasfw.yamlfile import load_yaml
+
+Level = Literal["error", "warning"]
+
+_PLACED = re.compile(r"(?P<file>.*?\.\w+):(?P<line>\d+)(?::(?P<column>\d+))?: (?P<rest>.*)", re.DOTALL)
+_POINTED = re.compile(r"(?P<pointer>/\S*): (?P<rest>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong (error) or doubtful (warning)."""
+
+    level: Level
+    problem: Problem
+
+    def __str__(self) -> str:
+        """``file:line:column: error: pointer: message``, as editors read it."""
+        place, _, rest = str(self.problem).partition(": ")
+        return f"{place}: {self.level}: {rest}"
+
+
+@dataclass(slots=True)
+class Report:
+    """What was found out about one thing. ``facts`` are what was checked and holds, or cannot be said."""
+
+    kind: Literal["language", "benchmark"]
+    name: str
+    file: str
+    facts: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def errors(self) -> int:
+        """How many things are wrong."""
+        return sum(finding.level == "error" for finding in self.findings)
+
+    @property
+    def warnings(self) -> int:
+        """How many things are doubtful."""
+        return len(self.findings) - self.errors
+
+    def add(self, level: Level, document: Document, pointer: str, message: str) -> None:
+        """Add what is found at ``pointer`` of a document."""
+        line, column = document.position(pointer)
+        self.findings.append(Finding(level, Problem(document.name, line, column, pointer, message)))
+
+    def take(self, failure: BiasfwError) -> None:
+        """Add an error that was raised; its place is taken from its message."""
+        text, file, line, column, pointer = str(failure), self.file, 0, 0, ""
+        if placed := _PLACED.fullmatch(text):
+            file, text = placed["file"], placed["rest"]
+            line, column = int(placed["line"]), int(placed["column"] or 1)
+        if pointed := _POINTED.fullmatch(text):
+            pointer, text = pointed["pointer"], pointed["rest"]
+        self.findings.append(Finding("error", Problem(file, line, column, pointer, text)))
+
+    def read(self, path: Path, schema: str) -> Document | None:
+        """The YAML file ``path``, if it is one and fits the schema; else all that is wrong is added."""
+        try:
+            document = load_yaml(path)
+        except DataError as failure:
+            self.take(failure)
+            return None
+        found = schemas.problems(schema, document.value, document)
+        self.findings += [Finding("error", problem) for problem in found]
+        return None if found else document
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, for ``--json``."""
+        problems = [
+            {"level": finding.level, **{name: getattr(finding.problem, name) for name in Problem.__slots__}}
+            for finding in self.findings
+        ]
+        return {"kind": self.kind, "name": self.name, "file": self.file, "facts": self.facts, "problems": problems}
