@@ -3,7 +3,7 @@
 Method: at least half of the letters of an answer (Unicode category L: marks, digits and signs do not count) belong to
 the script of the language's pack. What counts is the answer without reasoning and without lines that begin with a
 header of the form, since models keep headers whatever they write in; if fewer than 10 letters are left, those lines
-count too. Of a long text about 600 characters count, evenly spread. Han with kana is Japanese, without it Chinese.
+count too. Of a long text 600 characters at most count, evenly spread. Han with kana is Japanese, without it Chinese.
 
 A script tells Arabic from English, but not Arabic from Persian, Hindi from Marathi or Swahili from English. So it
 decides only for languages whose pack says ``answer_language_method: script``.
@@ -27,7 +27,6 @@ FLAG = "language:"  # begins the flag on a judgement
 _LEAST_SHARE = 0.5
 _LEAST_LETTERS = 10
 _SAMPLE = 600  # characters
-_HEADER = 80  # characters at the beginning of a line in which its header stands
 _KANA = 0.1  # of Han and kana: Japanese prose has about half, Chinese a stray one
 
 # Codes that stand for several scripts, or for variants of one; any other stands for itself.
@@ -51,15 +50,7 @@ class AnswerLanguages:
 
     def __init__(self, form: Form, packs: Mapping[str, LanguagePack]) -> None:
         self._packs = packs
-        self._headers = {
-            condition: tuple(
-                _folded(header)
-                for slot in form.slots
-                for headers in slot.headers.get(condition, {}).values()
-                for header in headers
-            )
-            for condition in form.conditions
-        }
+        self._headers = {condition: _header_lines(form, condition) for condition in form.conditions}
 
     def flags(self, text: str, language: str, condition: str) -> tuple[str, ...]:
         """``language:asked``, ``language:other:Latn``; nothing where the script does not tell or nothing is written."""
@@ -67,7 +58,8 @@ class AnswerLanguages:
         if pack is None or pack.answer_language_method != "script":
             return ()
         answer = _without_reasoning(text, pack.thinking_tags)
-        body = _without_headers(answer, self._headers.get(condition, ()))
+        headers = self._headers.get(condition)
+        body = headers.sub("", answer) if headers else answer
         found = written_in(body, pack.script) or written_in(answer, pack.script)
         return (FLAG + found,) if found else ()
 
@@ -95,7 +87,7 @@ def is_told(script: str) -> bool:
 def _letters(text: str) -> Counter[str]:
     """How many letters of each script a text has; Han and kana are counted together, as ``Hani`` or ``Jpan``."""
     letters: Counter[str] = Counter()
-    for character, count in Counter(text[:: max(1, len(text) // _SAMPLE)]).items():
+    for character, count in Counter(text[:: max(1, -(-len(text) // _SAMPLE))]).items():
         if script := _script_of(character):
             letters[script] += count
     kana = letters.pop("Hira", 0) + letters.pop("Kana", 0)
@@ -124,18 +116,14 @@ def _pattern(script: str) -> re.Pattern[str]:
     return pattern
 
 
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
-
-
-def _without_headers(text: str, headers: tuple[str, ...]) -> str:
-    return "\n".join(line for line in text.splitlines() if not _begins(line, headers))
-
-
-def _begins(line: str, headers: tuple[str, ...]) -> bool:
-    start = _folded(line[:_HEADER])
-    first = next((place for place, character in enumerate(start) if character.isalnum()), 0)
-    return start.startswith(headers, first)
+def _header_lines(form: Form, condition: str) -> re.Pattern[str] | None:
+    """What finds the lines that begin with a header of ``form``, in any of its languages and whatever the case."""
+    names = [name for slot in form.slots for some in slot.headers.get(condition, {}).values() for name in some]
+    spellings = {unicodedata.normalize(kind, name) for name in names for kind in ("NFC", "NFD")}
+    if not spellings:
+        return None
+    headers = "|".join(re.escape(spelling) for spelling in sorted(spellings))
+    return re.compile(rf"^(?:[^\w\n]|_)*+(?:{headers}).*", re.IGNORECASE | re.MULTILINE)
 
 
 @cache
