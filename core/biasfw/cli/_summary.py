@@ -21,7 +21,8 @@ TEXT_LIMIT = 300
 
 def print_summary(result: RunResult) -> None:
     """Print everything a person needs to read a run on standard output; plain text when it is piped."""
-    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
+    piped = not sys.stdout.isatty()
+    console = Console(highlight=False, soft_wrap=piped, width=120 if piped else None)
     _heading(console, result)
     if _mostly_silent(result):
         _silence(console, result)
@@ -70,8 +71,13 @@ def _silence(console: Console, result: RunResult) -> None:
     answered, total = _counts(result)
     console.print(
         f"\n[bold red]Most answers could not be used: {total - answered} of {total} slots are not answered.[/bold red] "
-        "The shares below say little about the model."
+        "Shares say little about the model."
     )
+    for score in result.scores:
+        overall = not {"category", "language"} & set(score.slice)
+        if score.metric == "format_compliance" and score.denominator == "all" and score.value is not None and overall:
+            kept = round(score.value * score.n)
+            console.print(f"The answer format was kept in {kept} of {score.n} responses ({_where(score)}).")
     modes = result.plan.bundle.manifest["protocols"]
     if result.plan.protocol.mode == "generate" and "choices" in modes:
         console.print(
@@ -103,6 +109,9 @@ def _value(score: Score) -> str:
     if score.interval is not None and score.interval.low is not None:
         text += f" [{percent(score.interval.low)}, {percent(score.interval.high)}]"
     test = score.test
+    if test is not None and "scoring" in score.slice and test.statistic is not None:
+        # The value comes from likelihoods, the test from what would have been picked: two numbers, said apart.
+        text += f" by likelihood; the most likely answers alone: {percent(test.statistic)} %"
     if test is not None and test.null_mean is not None:
         text += f"; chance alone gives {percent(test.null_mean)} %, in 95 of 100 cases below {percent(test.null_q95)}"
     if test is not None and test.p is not None:
@@ -119,7 +128,10 @@ def _shares(console: Console, result: RunResult) -> None:
     for key in sorted(keys, key=lambda k: (conditions.index(k[0]) if k[0] in conditions else 0, k[1] == "calibrated")):
         part = [s for s in result.scores if (s.slice.get("condition", ""), s.slice.get("scoring", "")) == key]
         shares = [s for s in part if s.metric == "label_share" and s.denominator == "all" and "merged" not in s.slice]
-        if shares:
+        if shares and all(s.value is None for s in shares):
+            reason = next(s.reason for s in shares)
+            console.print(f"\n{', '.join(text for text in key if text)}: no shares: {escape(str(reason))}")
+        elif shares:
             _share_table(console, result, shares, ", ".join(text for text in key if text))
             _merged(console, result, part)
             _ranks(console, part)
@@ -135,12 +147,13 @@ def _share_table(console: Console, result: RunResult, shares: Sequence[Score], t
         title=f"{title}: share of all responses, %, and 95 % interval{chance}",
         title_justify="left",
         box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
     )
-    table.add_column("")
+    table.add_column("(clusters)", no_wrap=True)
     for label in labels:
         table.add_column(escape(label.name("en")), justify="right", min_width=6)
     table.add_column("not answered", justify="right", min_width=8)
-    table.add_column("clusters", justify="right")
     for slot in form.slots:
         rows: dict[tuple[str, str], dict[str, Score]] = {}
         for s in shares:
@@ -155,7 +168,7 @@ def _share_table(console: Console, result: RunResult, shares: Sequence[Score], t
             shown = [_cell(by_label.get(label.key)) for label in labels]
             silent = by_label.get("")
             clusters = next(iter(by_label.values())).clusters
-            table.add_row(escape(name), *shown, percent(silent.value if silent else None), str(clusters))
+            table.add_row(escape(f"{name} ({clusters})"), *shown, percent(silent.value if silent else None))
     console.print()
     console.print(table)
 
