@@ -189,6 +189,9 @@ def find(name: str, plugins: Plugins, data: Path | None = None, encoding: str | 
     bare, _, distribution = bare.partition("@")
     offered = installed(plugins)
     matches = [pair for pair in offered.get(bare, ()) if distribution in ("", pair[1].split()[0])]
+    if not matches and bare in offered:
+        homes = ", ".join(origin.split()[0] for _, origin in offered[bare])
+        raise UsageError(f"benchmark {bare!r} is not offered by {distribution!r}; it is offered by {homes}")
     if not matches:
         raise UsageError(plugins.unknown("benchmark", bare, list(offered)) + "; a folder is given as ./FOLDER")
     if len(matches) > 1:

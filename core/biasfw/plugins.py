@@ -146,6 +146,11 @@ class Plugins:
         if matches:
             choices = " or ".join(f"{wanted}@{c.plugin.distribution}" for c in matches)
             raise UsageError(f"{kind} {wanted!r} is offered more than once: write {choices}")
+        homes = sorted({c.plugin.distribution for c in offered if c.spec.name == wanted})
+        if homes:
+            raise UsageError(
+                f"{kind} {wanted!r} is not offered by {distribution!r}; it is offered by {', '.join(homes)}"
+            )
         raise UsageError(self.unknown(kind, name, [c.spec.name for c in offered]))
 
     def unknown(self, kind: str, name: str, names: Sequence[str]) -> str:

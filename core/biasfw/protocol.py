@@ -11,6 +11,8 @@ from biasfw.config import RunConfig
 from biasfw.errors import UsageError
 from biasfw.records import Mode, PromptStyle, Sampling
 
+MOST_REPEATS = 1000
+
 
 @dataclass(frozen=True)
 class Protocol:
@@ -64,6 +66,8 @@ def resolve(config: RunConfig, bundle: Bundle) -> Protocol:
         raise UsageError(f"{bundle.name} names no groups in {config.names_in!r}; its languages are: {known}")
     if any(number is not None and number < 1 for number in (config.repeats, config.limit, config.max_tokens)):
         raise UsageError("--repeats, --limit and --max-tokens start at 1")
+    if (config.repeats or 1) > MOST_REPEATS:
+        raise UsageError(f"--repeats is at most {MOST_REPEATS}; every repeat asks the whole selection again")
     return Protocol(
         mode=cast("Mode", mode),
         prompt_style=cast("PromptStyle", config.prompt_style or "chat"),

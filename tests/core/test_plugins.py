@@ -125,6 +125,8 @@ def test_a_component_name_offered_twice_is_unusable_until_its_distribution_is_na
     with pytest.raises(UsageError, match="mine@dist-a or mine@dist-b"):
         plugins.find("backend", "mine")
     assert plugins.find("backend", "mine@dist-b").plugin.name == "b"
+    with pytest.raises(UsageError, match="not offered by 'dist-c'; it is offered by dist-a, dist-b"):
+        plugins.find("backend", "mine@dist-c")
 
 
 def test_an_unknown_name_lists_near_matches() -> None:
