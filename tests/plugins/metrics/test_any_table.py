@@ -172,9 +172,9 @@ def test_listing_the_metrics_imports_no_numbers() -> None:
 def test_a_full_study_takes_seconds(compute: Any, form_with: Any) -> None:
     form = form_with(categories={name: {} for name in "wxyz"}, languages=tuple("abcdefg"))
     table = _study(form)
-    begun = time.perf_counter()
+    begun = time.process_time()
     scores = everything(compute, table, form)
-    assert time.perf_counter() - begun < 10
+    assert time.process_time() - begun < 10
     assert len(scores) > 5000
 
 
