@@ -95,16 +95,16 @@ class Bundle:
         reader = splits.reader_of(self, plugins)
         if reader is not None:
             return splits.read(self, reader)
-        seeds = [seed for path in self.files() for seed in self._read(path)]
+        seen: dict[tuple[str, str, str], str] = {}
+        seeds = [seed for path in self.files() for seed in self._read(path, seen)]
         if not seeds:
             raise DataError(f"{self.folder}: split {self.split!r} holds no items")
         return seeds, ()
 
-    def _read(self, path: Path) -> Iterator[Seed]:
+    def _read(self, path: Path, seen: dict[tuple[str, str, str], str]) -> Iterator[Seed]:
         valid = schemas.valid("item")
         languages = set(self.manifest["languages"])
         categories = {category["key"] for category in self.manifest["categories"]}
-        seen: dict[tuple[str, str, str], int] = {}
         for line, row in read_jsonl(path):
             if not valid(row):
                 raise DataError(str(schemas.problems("item", row, path, line)[0]))
@@ -117,10 +117,10 @@ class Bundle:
             identity = (seed.source_id, seed.language, seed.variant or "")
             if identity in seen:
                 raise DataError(
-                    f"{path}:{line}:1: source_id {seed.source_id!r} ({seed.language}) also stands in line "
+                    f"{path}:{line}:1: source_id {seed.source_id!r} ({seed.language}) also stands in "
                     f"{seen[identity]}; give every item its own"
                 )
-            seen[identity] = line
+            seen[identity] = f"line {line}" + (f" of {path.name}" if len(self.files()) > 1 else "")
             yield seed
 
 

@@ -42,7 +42,12 @@ class JsonLines:
         Raises:
             StoreError: it cannot be read or written.
         """
-        good, damaged, end = self._scan()
+        try:
+            good, damaged, end = self._scan()
+        except OSError as failure:
+            raise StoreError(
+                f"cannot read {self.path}: {failure.strerror or failure}; put it back or remove it"
+            ) from failure
         if write:
             try:
                 if damaged:

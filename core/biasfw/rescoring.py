@@ -13,7 +13,7 @@ from biasfw.errors import StoreError
 from biasfw.keys import canonical
 from biasfw.plan import Plan, make_plan
 from biasfw.plugins import Plugins
-from biasfw.store import RunDirectory
+from biasfw.store import RunDirectory, read_run
 
 
 def reopen(path: Path, plugins: Plugins, **changes: Any) -> Plan:
@@ -25,7 +25,9 @@ def reopen(path: Path, plugins: Plugins, **changes: Any) -> Plan:
     info = path / "run.json"
     if not info.is_file():
         raise StoreError(f"{path} holds no run (no run.json); give a folder that biasfw run made")
-    stored = json.loads(info.read_bytes())
+    stored = read_run(info)
+    if stored is None:
+        raise StoreError(f"{info} is damaged; run the command that made it once more")
     config = RunConfig.from_mapping({**stored["config"], **changes})
     plan = make_plan(config, plugins)
     now = json.loads(canonical(plan.identity_inputs(stored["protocol"]["fingerprint"])))  # as it was stored

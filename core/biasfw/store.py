@@ -17,7 +17,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from biasfw import __version__
+from biasfw import __version__, schemas
 from biasfw.codec import decode, encode
 from biasfw.errors import StoreError
 from biasfw.jsonlines import JsonLines, write_atomically
@@ -101,11 +101,8 @@ class RunDirectory:
         path = self.path / "run.json"
         if not path.is_file():
             return {}
-        try:
-            info = json.loads(path.read_bytes())
-        except ValueError:
-            info = None
-        if isinstance(info, dict) and "config" in info:
+        info = read_run(path)
+        if info is not None:
             return info
         if not self.write:
             raise StoreError(f"{path} is damaged; run the command that made it once more")
@@ -191,6 +188,20 @@ class RunDirectory:
         """The judgements file of one judge (name and hash), opened for writing."""
         (self.path / "judgements").mkdir(exist_ok=True)
         return JsonLines(self.path / "judgements" / f"{name}.jsonl", "judgement").open(write=True)
+
+
+def read_run(path: Path) -> dict[str, Any] | None:
+    """What a run.json holds; None if it is damaged or was changed into something that no run has."""
+    try:
+        info: dict[str, Any] = json.loads(path.read_bytes(), parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+    sound = schemas.valid("run")(info) and schemas.valid("config")(info["config"])
+    return info if sound else None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def choose_directory(base: Path, *, fresh: bool) -> Path:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -185,6 +187,21 @@ def test_a_config_file_is_the_same_as_options(tmp_path: Path) -> None:
     assert wrong.returncode == 1
     assert "run.yaml:3:1" in wrong.stderr
     assert "model" in wrong.stderr
+
+
+def test_nothing_of_a_bundle_acts_on_the_terminal(tmp_path: Path) -> None:
+    bundle = tmp_path / "debatebias"
+    shutil.copytree(biasfw_package.shipped("benchmarks") / "debatebias", bundle)
+    manifest = bundle / "benchmark.yaml"
+    text = manifest.read_text(encoding="utf-8")
+    text = re.sub(r"(?m)^title: .*$", r'title: "evil \\x1b]0;owned\\x07 \\u202e title"', text)
+    manifest.write_text(text, encoding="utf-8")
+    here = [*RUN, "--benchmark", str(bundle)]
+    for arguments in (["show", str(bundle)], here, [*here, "--dry-run"]):
+        done = biasfw(*arguments, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert not {"\x1b", "\x07", "\u202e"} & set(done.stdout + done.stderr)
+    assert "\\x1b" in biasfw("show", str(bundle), cwd=tmp_path).stdout
 
 
 def test_a_closed_pipe_is_no_error() -> None:

@@ -142,6 +142,13 @@ def test_a_name_offered_twice_has_to_be_told_apart(bundle: Path, installed: Plug
     assert bundles.find("debatebias@my-pack:demo", plugins).split == "demo"
 
 
+def test_an_item_may_not_stand_in_two_files(bundle: Path, installed: Plugins, tmp_path: Path) -> None:
+    edit(bundle / "benchmark.yaml", "[items/en.jsonl,", "[items/copy.jsonl, items/en.jsonl,")
+    shutil.copy(bundle / "items" / "en.jsonl", bundle / "items" / "copy.jsonl")
+    with pytest.raises(DataError, match=r"en\.jsonl:1:1: .* also stands in line 1 of copy\.jsonl"):
+        go(bundle, installed, tmp_path)
+
+
 def test_braces_in_fields_are_data(bundle: Path, installed: Plugins, tmp_path: Path) -> None:
     path, content = rows(bundle)
     content[0]["topic"] = "{0} {{ label_list }} {% if x %} %s $name {Demographic List}"

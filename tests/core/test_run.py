@@ -253,6 +253,33 @@ def test_a_damaged_run_json_is_kept_aside(plugins: Plugins, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    "change",
+    [
+        {"config": {"benchmark": "debatebias", "backend": "scripted", "limit": "eight"}},
+        {"config": {"benchmark": 5, "backend": "scripted"}},
+        {"config": None},
+        {"created": float("nan")},
+    ],
+)
+def test_a_run_json_changed_by_hand_is_no_traceback(plugins: Plugins, tmp_path: Path, change: dict[str, Any]) -> None:
+    first = run(config(tmp_path), plugins)
+    path = first.directory / "run.json"
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), **change}), encoding="utf-8")
+    with pytest.raises(StoreError, match=r"run\.json is damaged"):
+        score(first.directory, None, plugins)
+    assert run(config(tmp_path), plugins).asked == 0
+    assert values(score(first.directory, None, plugins)) == values(first)
+
+
+def test_a_folder_in_the_place_of_a_file_is_no_traceback(plugins: Plugins, tmp_path: Path) -> None:
+    first = run(config(tmp_path), plugins)
+    (first.directory / "items.jsonl").unlink()
+    (first.directory / "items.jsonl").mkdir()
+    with pytest.raises(StoreError, match=r"cannot read .*items\.jsonl"):
+        run(config(tmp_path), plugins)
+
+
+@pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"benchmark": "debatebais"}, "unknown benchmark 'debatebais'; did you mean debatebias"),

@@ -10,6 +10,7 @@ from io import TextIOWrapper
 import click
 
 import biasfw
+from biasfw.cli._common import say
 from biasfw.errors import BiasfwError
 from biasfw.plugins import Component, Plugins, load_class
 
@@ -76,7 +77,7 @@ def plugins_of(ctx: click.Context) -> Plugins:
     if root.obj is None:
         root.obj = Plugins.installed()
         for plugin in root.obj.failed:
-            click.echo(
+            say(
                 f"warning: plugin {plugin.name!r} of {plugin.origin} was set aside: {plugin.error} "
                 f"(see: biasfw plugins --traceback)",
                 err=True,
@@ -123,6 +124,6 @@ def main() -> None:
     except BiasfwError as failure:
         if os.environ.get("BIASFW_DEBUG"):
             raise
-        click.echo(f"error: {failure}", err=True)
+        say(f"error: {' '.join(str(failure).split())}", err=True)
         code = failure.exit_code
     sys.exit(code)

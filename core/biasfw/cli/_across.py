@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.markup import escape
 
+from biasfw.cli._text import safe
 from biasfw.engine import RunResult
 from biasfw.records import Score
 
@@ -44,23 +44,23 @@ def _contrasts(console: Console, result: RunResult, contrasts: Sequence[Score]) 
     overall = [s for s in contrasts if "category" not in s.slice]
     tested = [s for s in overall if s.test is not None and s.test.p_adjusted is not None]
     first = overall[0].slice
-    title = f"\n[bold]across languages[/bold], {escape(first['condition'])}"
+    title = f"\n[bold]across languages[/bold], {safe(first['condition'])}"
     if not tested:
-        console.print(f"{title}: not compared ({escape(overall[0].reason or 'nothing was answered')})")
+        console.print(f"{title}: not compared ({safe(overall[0].reason or 'nothing was answered')})")
         return
     scoring = f"{tested[0].slice['scoring']} shares" if "scoring" in first else "shares of all responses"
     against = language_name(result, tested[0].slice["against"])
     console.print(
-        f"{title}: differences of {escape(scoring)} from {escape(against)}, in points, paired by source; "
+        f"{title}: differences of {safe(scoring)} from {safe(against)}, in points, paired by source; "
         f"Holm over {len(tested)} tests"
     )
     for slot in result.plan.form.slots:
         shown = [s for s in tested if s.slice["slot"] == slot.key and _differs(s)]
         clusters = max((s.clusters for s in tested if s.slice["slot"] == slot.key), default=0)
-        header = escape(slot.header(first["condition"], "en"))
+        header = safe(slot.header(first["condition"], "en"))
         console.print(f"  {header}:" + ("" if shown else f" no difference can be shown ({clusters} clusters)"))
         for score in shown:
-            console.print(f"    {escape(_difference(result, score))}")
+            console.print(f"    {safe(_difference(result, score))}")
     within = [s for s in contrasts if "category" in s.slice and s.test is not None and s.test.p_adjusted is not None]
     found = sum(_differs(s) for s in within)
     if found:
@@ -97,4 +97,4 @@ def _answer_languages(console: Console, rates: Sequence[Score]) -> None:
     parts = [f"in the script of the language asked for, %: {'  '.join(known)}"] if known else []
     if unknown:
         parts.append(f"not assessed: {', '.join(unknown)}")
-    console.print(f"  answers, {escape(rates[0].slice['condition'])}, {escape('; '.join(parts))}")
+    console.print(f"  answers, {safe(rates[0].slice['condition'])}, {safe('; '.join(parts))}")

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from biasfw.cli._text import visible
 from biasfw.errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,3 +45,8 @@ def print_json(value: Any) -> None:
     except UnicodeEncodeError:
         text = json.dumps(value, ensure_ascii=True, indent=1, allow_nan=False)
     click.echo(text)
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print text that may come from a bundle, a plugin or a model: what could act on a terminal is shown, not sent."""
+    click.echo(visible(text), err=err)

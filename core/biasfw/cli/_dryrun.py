@@ -5,9 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-import click
-
-from biasfw.cli._common import print_json
+from biasfw.cli._common import print_json, say
 from biasfw.codec import encode
 from biasfw.config import RunConfig
 from biasfw.plan import Plan, make_plan
@@ -58,12 +56,12 @@ def _print(document: dict[str, Any], plan: Plan) -> None:
     for name, value in document.items():
         if name not in ("samples", "notes"):
             text = ", ".join(map(str, value)) if isinstance(value, list) else value
-            click.echo(f"{name.replace('_', ' ')}: {text}")
+            say(f"{name.replace('_', ' ')}: {text}")
     for note in plan.notes:
-        click.echo(f"note: {note}")
+        say(f"note: {note}")
     for request in islice(plan.requests(), 3):
-        click.echo(f"\n--- {request.item_id}")
-        click.echo(request_text(request))
+        say(f"\n--- {request.item_id}")
+        say(request_text(request))
         for choice in request.choices[:2]:
-            click.echo(f"[choice {choice.key}] {choice.text!r}")
-    click.echo("\nNothing was asked. Token counts are rough (four characters a token).", err=True)
+            say(f"[choice {choice.key}] {choice.text!r}")
+    say("\nNothing was asked. Token counts are rough (four characters a token).", err=True)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from tqdm import tqdm
 
-from biasfw.cli._common import print_json
+from biasfw.cli._common import print_json, say
 from biasfw.cli._summary import print_summary
 from biasfw.codec import encode
 from biasfw.engine import RunResult
@@ -46,7 +46,7 @@ class Bar:
     def note(self, text: str) -> None:
         """A line on standard error that does not disturb the bar."""
         with tqdm.external_write_mode():
-            click.echo(text, err=True)
+            say(" ".join(text.split()), err=True)
 
 
 def result_document(result: RunResult) -> dict[str, Any]:

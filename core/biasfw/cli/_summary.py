@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from biasfw.cli._across import language_name, print_across
-from biasfw.cli._text import isolated, shortened, visible
+from biasfw.cli._text import isolated, safe, shortened, visible
 from biasfw.engine import RunResult
 from biasfw.records import Outcome, Score
 
@@ -43,12 +42,12 @@ def percent(value: float | None) -> str:
 
 def _heading(console: Console, result: RunResult) -> None:
     plan = result.plan
-    console.print(f"\n[bold]{escape(plan.bundle.full_name)}[/bold]  {escape(plan.bundle.manifest['title'])}")
+    console.print(f"\n[bold]{safe(plan.bundle.full_name)}[/bold]  {safe(plan.bundle.manifest['title'])}")
     if plan.bundle.demo:
         console.print(f"[yellow]{DEMO}[/yellow]")
     model = plan.config.model or "default model"
     console.print(
-        f"{escape(plan.backend.spec.name)} / {escape(model)}   mode {plan.protocol.mode}   {plan.selected}"
+        f"{safe(plan.backend.spec.name)} / {safe(model)}   mode {plan.protocol.mode}   {plan.selected}"
         f"   {plan.selected.clusters} clusters   {result.total} responses"
     )
     if result.failed:
@@ -99,7 +98,7 @@ def _headline(console: Console, result: RunResult) -> None:
 
 
 def _where(score: Score) -> str:
-    return escape(", ".join(f"{name} {value}" for name, value in score.slice.items()))
+    return safe(", ".join(f"{name} {value}" for name, value in score.slice.items()))
 
 
 def _value(score: Score) -> str:
@@ -130,7 +129,7 @@ def _shares(console: Console, result: RunResult) -> None:
         shares = [s for s in part if s.metric == "label_share" and s.denominator == "all" and "merged" not in s.slice]
         if shares and all(s.value is None for s in shares):
             reason = next(s.reason for s in shares)
-            console.print(f"\n{', '.join(text for text in key if text)}: no shares: {escape(str(reason))}")
+            console.print(f"\n{', '.join(text for text in key if text)}: no shares: {safe(str(reason))}")
         elif shares:
             _share_table(console, result, shares, ", ".join(text for text in key if text))
             _merged(console, result, part)
@@ -152,7 +151,7 @@ def _share_table(console: Console, result: RunResult, shares: Sequence[Score], t
     )
     table.add_column("(clusters)", no_wrap=True)
     for label in labels:
-        table.add_column(escape(label.name("en")), justify="right", min_width=6)
+        table.add_column(safe(label.name("en")), justify="right", min_width=6)
     table.add_column("not answered", justify="right", min_width=8)
     for slot in form.slots:
         rows: dict[tuple[str, str], dict[str, Score]] = {}
@@ -168,7 +167,7 @@ def _share_table(console: Console, result: RunResult, shares: Sequence[Score], t
             shown = [_cell(by_label.get(label.key)) for label in labels]
             silent = by_label.get("")
             clusters = next(iter(by_label.values())).clusters
-            table.add_row(escape(f"{name} ({clusters})"), *shown, percent(silent.value if silent else None))
+            table.add_row(safe(f"{name} ({clusters})"), *shown, percent(silent.value if silent else None))
     console.print()
     console.print(table)
 
@@ -182,7 +181,7 @@ def _ranks(console: Console, part: Iterable[Score]) -> None:
             for s in ranks
             if s.slice["slot"] == slot
         ]
-        console.print(f"  {escape(slot)}: {escape('; '.join(said))} (simultaneous intervals)")
+        console.print(f"  {safe(slot)}: {safe('; '.join(said))} (simultaneous intervals)")
 
 
 def _positions(console: Console, part: Iterable[Score]) -> None:
@@ -190,7 +189,7 @@ def _positions(console: Console, part: Iterable[Score]) -> None:
     rates = [s for s in part if s.metric == "position_rate" and "category" not in s.slice and "language" not in s.slice]
     for slot in dict.fromkeys(s.slice["slot"] for s in rates):
         shown = "  ".join(f"{s.slice['position']}: {percent(s.value)}" for s in rates if s.slice["slot"] == slot)
-        console.print(f"  {escape(slot)}, picked by list position, %:  {shown}")
+        console.print(f"  {safe(slot)}, picked by list position, %:  {shown}")
 
 
 def _cell(score: Score | None) -> str:
@@ -210,14 +209,14 @@ def _merged(console: Console, result: RunResult, part: Iterable[Score]) -> None:
         if whole and "category" not in s.slice and "language" not in s.slice:
             chance = f"; an even pick is {percent(s.reference)}" if s.reference is not None else ""
             text = _cell(s).replace("\n", ", ")
-            console.print(f"  {escape(s.slice['slot'])}: {escape(names[s.slice['label']])} together {text}{chance}")
+            console.print(f"  {safe(s.slice['slot'])}: {safe(names[s.slice['label']])} together {text}{chance}")
 
 
 def _interpretation(console: Console, result: RunResult) -> None:
     text = result.plan.bundle.manifest["interpretation"]
-    console.print(f"\n[bold]What this is[/bold]  {escape(text['construct'])}")
-    console.print(f"[bold]What it does not show[/bold]  {escape(text['does_not_show'])}")
-    console.print(f"[bold]Content warning[/bold]  {escape(result.plan.bundle.manifest['content_warning'])}")
+    console.print(f"\n[bold]What this is[/bold]  {safe(text['construct'])}")
+    console.print(f"[bold]What it does not show[/bold]  {safe(text['does_not_show'])}")
+    console.print(f"[bold]Content warning[/bold]  {safe(result.plan.bundle.manifest['content_warning'])}")
 
 
 def _outcomes(console: Console, result: RunResult) -> None:
@@ -227,7 +226,7 @@ def _outcomes(console: Console, result: RunResult) -> None:
     for name in names:
         table.add_column(str(name), justify="right")
     for slot, row in result.outcomes.items():
-        table.add_row(escape(slot), *(str(row.get(str(name), 0)) for name in names))
+        table.add_row(safe(slot), *(str(row.get(str(name), 0)) for name in names))
     console.print()
     console.print(table)
     total = sum(next(iter(result.outcomes.values()), {}).values())
@@ -241,8 +240,8 @@ def _outcomes(console: Console, result: RunResult) -> None:
 
 def _files(console: Console, result: RunResult) -> None:
     for note in result.notes:
-        console.print(f"note: {escape(note)}")
-    console.print(f"\nfiles: {escape(str(result.directory))}  (responses.jsonl, judgements/, scores/, run.json)")
+        console.print(f"note: {safe(note)}")
+    console.print(f"\nfiles: {safe(str(result.directory))}  (responses.jsonl, judgements/, scores/, run.json)")
     # That the language of the answers is not assessed in a language is no gap in the scores of this run.
     missing = sorted({s.metric for s in result.scores if s.value is None and s.metric != "answer_language"})
     if missing:
@@ -254,11 +253,11 @@ def _samples(console: Console, result: RunResult) -> None:
         return
     console.print("\n[bold]Two responses[/bold]")
     for item, response in result.samples:
-        console.print(f"[dim]{escape(item.id)}[/dim]")
+        console.print(f"[dim]{safe(item.id)}[/dim]")
         if response.choice_logprobs:
             ranked = sorted((s for s in response.choice_logprobs if s.sum is not None), key=lambda s: -(s.sum or 0.0))
             best = ", ".join(f"{s.key} {s.sum:.2f}" for s in ranked[:3])
-            console.print(f"  most likely (sum of log-probs in nats): {escape(best)}")
+            console.print(f"  most likely (sum of log-probs in nats): {safe(best)}")
         else:
             console.print(_sample(console, response.text or ""), markup=False)
 

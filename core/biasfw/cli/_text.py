@@ -19,6 +19,13 @@ def visible(text: str) -> str:
     return "".join(c if _is_safe(c) else _escaped(c) for c in text)
 
 
+def safe(text: str) -> str:
+    """``text`` as rich prints it literally: visible, and without markup. For whatever came from a bundle or a model."""
+    from rich.markup import escape  # noqa: PLC0415 - rich loads late
+
+    return escape(visible(text))
+
+
 def _is_safe(character: str) -> bool:
     return character.isprintable() or character in _HARMLESS or unicodedata.category(character) == "Zs"
 

@@ -9,7 +9,7 @@ import click
 
 from biasfw import bundles
 from biasfw.cli import plugins_of
-from biasfw.cli._common import json_option, print_json
+from biasfw.cli._common import json_option, print_json, say
 from biasfw.errors import BiasfwError
 from biasfw.plugins import Plugins, load_class
 from biasfw.store import environment
@@ -29,9 +29,9 @@ def command(ctx: click.Context, as_json: bool) -> None:
         rows = [{"check": name, "result": result, "detail": detail} for name, result, detail in checks]
         print_json({"environment": environment(), "checks": rows})
     else:
-        click.echo("  ".join(f"{name} {value}" for name, value in environment().items()))
+        say("  ".join(f"{name} {value}" for name, value in environment().items()))
         for name, result, detail in checks:
-            click.echo(f"{result:<8} {name}{': ' + detail if detail else ''}")
+            say(f"{result:<8} {name}{': ' + detail if detail else ''}")
     if any(result == "failed" for _, result, _ in checks):
         raise click.exceptions.Exit(1)
 

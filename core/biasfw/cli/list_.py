@@ -8,7 +8,7 @@ import click
 
 from biasfw import bundles, splits
 from biasfw.cli import plugins_of
-from biasfw.cli._common import json_option, print_json
+from biasfw.cli._common import json_option, print_json, say
 from biasfw.errors import BiasfwError
 from biasfw.plugins import HOOKS, Plugins
 
@@ -30,9 +30,9 @@ def command(ctx: click.Context, kind: str | None, as_json: bool) -> None:
     for each in [kind] if kind else KINDS:
         chosen = [row for row in rows if row["kind"] == each]
         if chosen:
-            click.echo(f"{each}:")
+            say(f"{each}:")
         for row in chosen:
-            click.echo(f"  {row['name']:<{width}}  {row['summary']}")
+            say(f"  {row['name']:<{width}}  {row['summary']}")
 
 
 def _rows(kind: str, plugins: Plugins) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from biasfw.cli import plugins_of
-from biasfw.cli._common import json_option, print_json
+from biasfw.cli._common import json_option, print_json, say
 
 
 @click.command(
@@ -37,10 +37,10 @@ def command(ctx: click.Context, traceback: bool, as_json: bool) -> None:
         print_json(rows)
         return
     for row in rows:
-        click.echo(f"{row['name']}  ({row['distribution']} {row['version']}, module {row['module']})")
+        say(f"{row['name']}  ({row['distribution']} {row['version']}, module {row['module']})")
         for kind, names in row["offers"].items():
-            click.echo(f"  {kind}: {', '.join(names)}")
+            say(f"  {kind}: {', '.join(names)}")
         if row["error"]:
-            click.echo(f"  SET ASIDE: {row['error']}")
+            say(f"  SET ASIDE: {row['error']}")
         if traceback and row["traceback"]:
-            click.echo("\n".join(f"    {line}" for line in str(row["traceback"]).splitlines()))
+            say("\n".join(f"    {line}" for line in str(row["traceback"]).splitlines()))

@@ -10,7 +10,7 @@ import click
 from biasfw import bundles
 from biasfw.bundles import Bundle
 from biasfw.cli import plugins_of
-from biasfw.cli._common import json_option, print_json
+from biasfw.cli._common import json_option, print_json, say
 from biasfw.errors import UsageError
 from biasfw.plugins import HOOKS, Component, Plugins
 
@@ -66,38 +66,36 @@ def _component_row(component: Component) -> dict[str, Any]:
 
 def _print_component(component: Component) -> None:
     row = _component_row(component)
-    click.echo(f"{row['kind']} {row['name']}: {row['summary']}\n  from {row['from']}")
+    say(f"{row['kind']} {row['name']}: {row['summary']}\n  from {row['from']}")
     if row["extra"]:
-        click.echo(f"  needs: pip install 'biasfw[{row['extra']}]'")
+        say(f"  needs: pip install 'biasfw[{row['extra']}]'")
     for name, schema in row["options"].items():
         kind = schema.get("type", "any")
         kinds = "|".join(kind) if isinstance(kind, list) else kind
         default = f", default {schema['default']}" if schema.get("default") is not None else ""
-        click.echo(f"  -B {name}=...  ({kinds}{default}) {schema.get('description', '')}")
+        say(f"  -B {name}=...  ({kinds}{default}) {schema.get('description', '')}")
 
 
 def _print_bundle(bundle: Bundle) -> None:
     manifest = bundle.manifest
-    click.echo(f"{bundle.name} {manifest['version']}: {manifest['title']}\n  from {bundle.origin}")
+    say(f"{bundle.name} {manifest['version']}: {manifest['title']}\n  from {bundle.origin}")
     if bundle.demo:
-        click.echo(
-            f"  {bundle.full_name} is machine-written, not reviewed by native speakers; not comparable with the paper"
-        )
-    click.echo(f"\ncontent warning: {manifest['content_warning']}")
+        say(f"  {bundle.full_name} is machine-written, not reviewed by native speakers; not comparable with the paper")
+    say(f"\ncontent warning: {manifest['content_warning']}")
     for name, text in manifest["interpretation"].items():
-        click.echo(f"{name.replace('_', ' ')}: {text}")
+        say(f"{name.replace('_', ' ')}: {text}")
     splits = [f"{name} (give --data)" if "reader" in entry else name for name, entry in manifest["splits"].items()]
-    click.echo(f"\nsplits: {', '.join(splits)}   languages: {', '.join(manifest['languages'])}")
-    click.echo(f"modes: {', '.join(manifest['protocols'])}   conditions: {', '.join(manifest['conditions'])}")
+    say(f"\nsplits: {', '.join(splits)}   languages: {', '.join(manifest['languages'])}")
+    say(f"modes: {', '.join(manifest['protocols'])}   conditions: {', '.join(manifest['conditions'])}")
     for name, preset in manifest.get("presets", {}).items():
-        click.echo(f"preset {name}: {preset['summary']}")
-    click.echo(f"licence: {manifest['licence']}   redistribution: {manifest['redistribution']}")
-    click.echo(f"cite: {_citation(manifest)}")
+        say(f"preset {name}: {preset['summary']}")
+    say(f"licence: {manifest['licence']}   redistribution: {manifest['redistribution']}")
+    say(f"cite: {_citation(manifest)}")
     results = manifest.get("reference_results", [])
-    click.echo("\npublished figures:" if results else "\npublished figures: none recovered")
+    say("\npublished figures:" if results else "\npublished figures: none recovered")
     for result in results:
         rest = ", ".join(f"{k} {v}" for k, v in result.items() if k not in ("value", "unit", "source"))
-        click.echo(f"  {result.get('value', 'not recovered')} {result.get('unit', '')} ({rest}); {result['source']}")
+        say(f"  {result.get('value', 'not recovered')} {result.get('unit', '')} ({rest}); {result['source']}")
 
 
 def _citation(manifest: Mapping[str, Any]) -> str:
