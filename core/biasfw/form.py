@@ -54,7 +54,11 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The answer form of one benchmark as it is run (after labels were left out)."""
+    """The answer form of one benchmark as it is run (after labels were left out).
+
+    Under task ``choice`` there is one slot, ``choice``, and the labels are what stands for the options in a prompt, in
+    presented order: the letters A, B, ...
+    """
 
     task: str
     slots: tuple[Slot, ...]
@@ -64,6 +68,7 @@ class Form:
     languages: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
     calibrate: str | None = None  # the condition whose log-probs are subtracted in choices mode
+    controls: tuple[str, ...] = ()  # categories without social content: can the model do the task at all?
 
     @property
     def groups(self) -> tuple[Label, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 _NO_OPTIONS: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -56,7 +56,10 @@ class JudgeSpec(ComponentSpec):
 
 @dataclass(frozen=True, slots=True)
 class MetricSpec(ComponentSpec):
-    """``ideal`` and ``direction`` say what is good; ``requires`` which columns must be filled (``logprobs``)."""
+    """``ideal`` and ``direction`` say what is good; ``requires`` which columns must be filled (``logprobs``).
+
+    ``rows``: the metric gets the items, or the controls (items of the same format without social content), or all.
+    """
 
     tasks: frozenset[str] = frozenset()
     unit: str = "share"
@@ -64,6 +67,7 @@ class MetricSpec(ComponentSpec):
     ideal: float | None = None
     direction: str = "none"
     requires: frozenset[str] = frozenset()
+    rows: Literal["items", "controls", "all"] = "items"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,8 @@ Bools = NDArray[np.bool_]
 class Table:
     """Columns of a run; ``n`` rows, ``L`` labels in the order of ``labels``, ``K`` choices in ``choice_keys``.
 
-    A benchmark with task ``labels`` has the two or more slots of its form; task ``choice`` the slot ``choice``.
+    A benchmark with task ``labels`` has the two or more slots of its form. Task ``choice`` has the slot ``choice``;
+    its ``labels`` are the keys of the items' options, which differ from item to item (``order`` says which are there).
     """
 
     mode: str  # generate, choices
@@ -41,6 +42,10 @@ class Table:
     logprobs: Floats | None = None  # (n, K) sums in nats, NaN where there is no score; None in generate mode
     # (n,) "asked", or "other:Latn" (script in ISO 15924); "" where it was not told. None: nothing was written.
     answer_language: Strings | None = None
+    # Task choice only:
+    roles: Mapping[str, Strings] = field(default_factory=dict)  # role -> (n,) key of the option that has it, or ""
+    lengths: Ints | None = None  # (n, L): characters of option l as it is shown; 0: not presented
+    hedges: Bools | None = None  # (n, L): option l holds a hedging phrase of the language pack
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -56,6 +61,9 @@ class Table:
             values={slot: column[rows] for slot, column in self.values.items()},
             logprobs=None if self.logprobs is None else self.logprobs[rows],
             answer_language=None if self.answer_language is None else self.answer_language[rows],
+            roles={role: column[rows] for role, column in self.roles.items()},
+            lengths=None if self.lengths is None else self.lengths[rows],
+            hedges=None if self.hedges is None else self.hedges[rows],
             **columns,
         )
 
