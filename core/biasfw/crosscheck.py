@@ -18,7 +18,7 @@ Found = tuple[str, str]  # JSON pointer, message
 def problems(document: Document) -> list[Problem]:
     """Everything that does not fit together in a manifest that fits the schema, in the order of the file."""
     found = []
-    for check in (_ways, _texts, _labels, _conditions, _splits, _answers, _scores):
+    for check in (_ways, _texts, _labels, _conditions, _splits, _sources, _answers, _scores):
         for pointer, message in check(document.value):
             line, column = document.position(pointer)
             found.append(Problem(document.name, line, column, pointer, message))
@@ -73,6 +73,18 @@ def _splits(manifest: Manifest) -> Iterator[Found]:
             if not set(protocol["conditions"]) & set(entry["conditions"]):
                 asked = ", ".join(protocol["conditions"])
                 yield pointer, f"mode {mode} asks under {asked}, and the split offers none of them; offer one"
+
+
+def _sources(manifest: Manifest) -> Iterator[Found]:
+    """No two files to fetch lie in each other's place; some file systems do not tell capitals from small letters."""
+    for split, entry in manifest["splits"].items():
+        seen: list[str] = []
+        for index, file in enumerate(entry.get("source", {}).get("files", ())):
+            path = file["path"].casefold()
+            if any(path == other or path.startswith(f"{other}/") or other.startswith(f"{path}/") for other in seen):
+                pointer = f"{child(child('/splits', split), 'source')}/files/{index}/path"
+                yield pointer, f"{file['path']!r} would lie where another file of the split lies; give it its own path"
+            seen.append(path)
 
 
 def _texts(manifest: Manifest) -> Iterator[Found]:
