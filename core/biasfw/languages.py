@@ -34,6 +34,7 @@ class LanguagePack:
     name_fillers: tuple[str, ...] = ()  # what may stand around a name and changes nothing: "the", "people", "-들"
     reason_words: tuple[str, ...] = ()  # what begins the reason for an answer: "because"
     option_letters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # a -> native letters
+    choice_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # kind -> words around a chosen option
     colon_marks: tuple[str, ...] = (":",)
     list_marks: tuple[str, ...] = (",",)
     thinking_tags: tuple[str, ...] = ("think", "thinking", "reasoning")
@@ -66,8 +67,9 @@ def load_pack(path: Path) -> LanguagePack:
             f"{document.where('/script')}: /script: letters cannot be told by the script {values['script']!r}; "
             "name the script of the letters, or set answer_language_method to null"
         )
-    letters: Mapping[str, list[str]] = values.get("option_letters", {})
-    values["option_letters"] = {letter: tuple(natives) for letter, natives in letters.items()}
+    for name in ("option_letters", "choice_words"):
+        table: Mapping[str, list[str]] = values.get(name, {})
+        values[name] = {key: tuple(texts) for key, texts in table.items()}
     return LanguagePack(**values)
 
 
