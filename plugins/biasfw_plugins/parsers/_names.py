@@ -47,7 +47,7 @@ class Names:
     """The labels of a form as they may be written in answers to prompts in ``language``."""
 
     def __init__(self, form: Form, language: str, packs: Sequence[LanguagePack]) -> None:
-        self._values = _index(form, language)
+        self._values = index_names(form, language)
         abstention = next((label.key for label in form.labels if label.abstains), None)
         for word in (words(fold(word)) for pack in packs for word in pack.abstain_words):
             self._values.setdefault(word, Value(abstention, abstains=True))
@@ -131,7 +131,7 @@ class Names:
         return bool(begins) and begins[-1] in others
 
 
-def _index(form: Form, language: str) -> dict[str, Value]:
+def index_names(form: Form, language: str) -> dict[str, Value]:
     """Folded name -> label. A name that is given to two labels in languages of equal preference names neither."""
     preferred = (language, language.partition("-")[0], "en")
     tiers: dict[int, dict[str, set[str]]] = {}

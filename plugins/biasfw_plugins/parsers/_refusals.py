@@ -22,9 +22,12 @@ class Refusals:
                 by_word.setdefault(rare, set()).add(plain if joins(plain[0]) else f" {plain}")
         # Looking for one word of each phrase first spares most texts the rest.
         self._phrases = {word: tuple(sorted(phrases)) for word, phrases in by_word.items()}
+        self._shortest = min((len(phrase) for found in by_word.values() for phrase in found), default=1) - 1
 
     def found(self, folded: str) -> bool:
         """Whether one of the phrases stands at the beginning or the end of folded text."""
+        if len(folded) < self._shortest:
+            return False
         if len(folded) > _HEAD + _TAIL:
             folded = f"{folded[:_HEAD]}\n{folded[-_TAIL:]}"
         near = [phrase for word, phrases in self._phrases.items() if word in folded for phrase in phrases]

@@ -20,7 +20,9 @@ _APOSTROPHES = "’‘ʼ"
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")  # JSON
 _ESCAPED_LINE_END = re.compile(r"\\n(?![a-z])")
 _LATEX = re.compile(r"\\[A-Za-z]{1,20}\s?\{")
-_TOKENS = re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>|<(?:bos|eos|pad|(?:start|end)_of_turn)>|</?(?:br|p|div|li)\s?/?>")
+_BLOCKS = re.compile(r"</?(?:br|p|div|li)\s?/?>")
+# The special tokens of chat templates.
+TOKENS = re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>|<(?:bos|eos|pad|(?:start|end)_of_turn)>|\[/?INST\]", re.IGNORECASE)
 _INLINE = re.compile(r"</?(?:b|i|u|em|strong|span|code|pre|ul|ol|h[1-6])>")
 
 _NO_WORD = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
@@ -28,31 +30,33 @@ _NO_WORD = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
 
 def fold(text: str) -> str:
     """Return ``text`` after NFKC and case folding, without invisible characters, lines ending at newlines only."""
+    return normalise(text).casefold()
+
+
+def normalise(text: str) -> str:
+    """Return what ``fold`` returns, but in the letter case it was written in."""
     if "\\" in text:
         text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
         text = _LATEX.sub("{", _ESCAPED_LINE_END.sub("\n", text))
-    if text.isascii():
-        folded = text.lower()
-    else:
+    if not text.isascii():
         text = _INVISIBLE.sub("", text)
         for wide, narrow in _COMMON:
             text = text.replace(wide, narrow)
         if not unicodedata.is_normalized("NFKC", text):
             text = unicodedata.normalize("NFKC", _TOO_MANY_MARKS.sub(r"\1", text))
-        folded = text.casefold()
         for mark in _APOSTROPHES:
-            folded = folded.replace(mark, "'")
-    folded = folded.replace("\r\n", "\n")
+            text = text.replace(mark, "'")
+    text = text.replace("\r\n", "\n")
     for mark in _LINE_ENDS:
-        folded = folded.replace(mark, "\n")
-    return folded
+        text = text.replace(mark, "\n")
+    return text
 
 
 def without_markup(folded: str) -> str:
     """Return folded text without HTML tags and without the special tokens of chat templates."""
     if "<" not in folded:
         return folded
-    return _INLINE.sub("", _TOKENS.sub("\n", folded))
+    return _INLINE.sub("", _BLOCKS.sub("\n", TOKENS.sub("\n", folded)))
 
 
 def words(folded: str) -> str:

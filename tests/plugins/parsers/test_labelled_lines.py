@@ -22,8 +22,7 @@ def test_it_is_a_parser(form: Form) -> None:
 
 
 def test_the_spec_points_to_it() -> None:
-    (spec,) = biasfw_plugins.parsers.biasfw_parsers()
-    assert spec.name == "labelled_lines"
+    (spec,) = [each for each in biasfw_plugins.parsers.biasfw_parsers() if each.name == "labelled_lines"]
     assert spec.load == f"{LabelledLines.__module__}:{LabelledLines.__name__}"
     assert spec.options["properties"]["take"]["default"] == "first"
 
