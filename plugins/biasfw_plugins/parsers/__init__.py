@@ -24,11 +24,17 @@ _LABELLED_LINES = {
 
 @hookimpl
 def biasfw_parsers() -> Iterable[ParserSpec]:
-    """Offer the parser of "HEADER: name" lines."""
+    """Offer the parsers of "HEADER: name" lines and of chosen options."""
     yield ParserSpec(
         "labelled_lines",
         load="biasfw_plugins.parsers.labelled_lines:LabelledLines",
         summary='reads lines such as "HEADER: name", with headers and names from the benchmark',
         tasks=frozenset({"labels"}),
         options=_LABELLED_LINES,
+    )
+    yield ParserSpec(
+        "choice",
+        load="biasfw_plugins.parsers.choice:Choice",
+        summary="reads which of the offered options, by letter or text, a free text chooses",
+        tasks=frozenset({"choice"}),
     )

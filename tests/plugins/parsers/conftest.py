@@ -11,6 +11,7 @@ import pytest
 import biasfw_plugins.languages
 from biasfw import Answer, ComponentContext, Form, Label, LanguagePack, Slot
 from biasfw.languages import load_packs
+from biasfw_plugins.parsers.choice import Choice
 from biasfw_plugins.parsers.labelled_lines import LabelledLines
 
 NAMES: dict[str, dict[str, tuple[str, ...]]] = {
@@ -126,5 +127,27 @@ def parse(make: Callable[..., LabelledLines]) -> Parse:
 
     def run(text: str, language: str = "en", finish_reason: str | None = None, condition: str = "forced") -> Answer:
         return parser.parse(text, language=language, condition=condition, finish_reason=finish_reason)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def make_choice(packs: Mapping[str, LanguagePack]) -> Callable[..., Choice]:
+    """A parser of choices between ``labels``; without any, between the letters A and B."""
+
+    def build(*labels: Label) -> Choice:
+        options = labels or (Label("a", {}), Label("b", {}))
+        return Choice(ComponentContext(Form("choice", (Slot("choice"),), options), packs))
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def choose(make_choice: Callable[..., Choice]) -> Parse:
+    """Parse an answer to a choice between A and B: ``choose(text, language="en", finish_reason=None)``."""
+    parser = make_choice()
+
+    def run(text: str, language: str = "en", finish_reason: str | None = None) -> Answer:
+        return parser.parse(text, language=language, condition="", finish_reason=finish_reason)
 
     return run

@@ -1,4 +1,4 @@
-"""The cases handed to the project (a folder beside the checkout): every group row must be read in an accepted way."""
+"""The cases handed to the project (a folder beside the checkout): every row must be read in an accepted way."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from biasfw import Answer, ComponentContext, LanguagePack, Outcome, shipped
+from biasfw import Answer, ComponentContext, LanguagePack, Outcome, Reading, shipped
 from biasfw.bundles import make_form
 from biasfw.yamlfile import load_yaml
 from biasfw_plugins.parsers.labelled_lines import LabelledLines
@@ -71,6 +71,19 @@ def test_group_rows_with_the_names_of_the_shipped_benchmark(row: dict[str, Any],
         row["text"], language=row["language"], condition="forced", finish_reason=row["finish_reason"]
     )
     assert any(_accepted(answer, wish) for wish in row["accept"]), answer
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in _rows("parser_cases.jsonl") if row["task"] == "ab"], ids=lambda row: row["id"]
+)
+def test_choice_rows(row: dict[str, Any], choose: Callable[..., Answer]) -> None:
+    reading = choose(row["text"], row["language"], row["finish_reason"]).slots["choice"]
+    unread = {"invalid": (Outcome.UNPARSED, Outcome.TRUNCATED), "refusal": (Outcome.REFUSED,)}
+    accepted = [
+        reading.outcome in unread[wish] if wish in unread else reading == Reading(Outcome.ANSWERED, wish)
+        for wish in row["accept"]
+    ]
+    assert any(accepted), reading
 
 
 @pytest.mark.parametrize("row", _rows("judge/judge_texts.jsonl"), ids=lambda row: row["id"])

@@ -1,0 +1,47 @@
+"""Marks between the words of an answer, and the clearing of decoration, before lines are split into tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import regex
+
+from biasfw_plugins.parsers._parts import Part
+
+MARK = "\x1e"  # put before what a wrapper sets apart as the answer
+
+MARKS: Mapping[str, int] = {
+    **dict.fromkeys(":=→⇒➡➜", Part.COLON),
+    **dict.fromkeys(",、،", Part.COMMA),
+    **dict.fromkeys(".!。।॥۔;؛…", Part.STOP),
+    **dict.fromkeys("?؟", Part.ASK),
+    **dict.fromkeys("([{<「『【〔《〈«‹", Part.OPEN),
+    **dict.fromkeys(")]}>」』】〕》〉»›", Part.CLOSE),
+    **dict.fromkeys("\"'“”„‟", Part.QUOTE),
+    **dict.fromkeys("-‐‑‒–—―−", Part.DASH),
+    **dict.fromkeys("/|&+・·", Part.JOIN),
+    MARK: Part.MARKED,
+}
+_DECORATION = str.maketrans(dict.fromkeys("*_`~$#^\\", " "))
+# Letters in filled circles and squares, which NFKC leaves as they are.
+_FILLED = {first + place: chr(ord("A") + place) for first in (0x1F150, 0x1F170) for place in range(26)}
+_ENCLOSING = regex.compile(r"\p{Me}+")  # the square around a letter of a keycap
+_ARROW = re.compile(r"[-=]{1,3}>")
+_APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_])")
+_HYPHEN = re.compile(r"(?<=[^\W\d_]{2})[-‐‑](?=[^\W\d_]{2})")
+_SPACES = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
+
+
+def prepare(text: str) -> str:
+    """Normalised text without decoration, with single spaces, ready to be split into lines."""
+    text = text.translate(_DECORATION)
+    if not text.isascii():
+        text = _ENCLOSING.sub("", text.translate(_FILLED))
+    if ">" in text:
+        text = _ARROW.sub(":", text)
+    if "'" in text:
+        text = _APOSTROPHE.sub("", text)
+    if "-" in text or "‐" in text or "‑" in text:
+        text = _HYPHEN.sub(" ", text)
+    return _SPACES.sub(" ", text)

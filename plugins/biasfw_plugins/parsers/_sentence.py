@@ -1,0 +1,192 @@
+"""The options in one sentence: which are negated or set aside, which are joined, and of which nothing is claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from biasfw_plugins.parsers._parts import Part
+
+_BORDERS = Part.COMMA | Part.CLAUSE | Part.REASON | Part.OPEN | Part.CLOSE | Part.DASH
+_JOINING = (
+    Part.AND | Part.JOIN | Part.COMMA | Part.OPTION | Part.FILLER | Part.FILLER_AFTER | Part.ALL | Part.QUOTE
+    | Part.OPEN | Part.CLOSE
+)  # fmt: skip
+# What may stand between a word and the letter it is about.
+_AROUND = Part.OPTION | Part.FILLER | Part.FILLER_AFTER | Part.ALL | Part.QUOTE | Part.OPEN | Part.CLOSE
+_MOST = 24  # letters in one sentence; more state nothing
+
+
+class Sentence:
+    """One sentence without its final mark, and what its words make of its letters (given by position).
+
+    ``parts`` and ``keys``: what each token can be, and the option it names.
+
+    ``rejected``: letters that are negated or set aside. ``apart``: those of them that the negation stands beside.
+    ``bound``: negation -> the letter that it stands before. ``several``: letters that are joined with others, so that
+    none of them is meant alone. ``silent``: letters in a reason, in a condition, or offered ("between A and B").
+    """
+
+    def __init__(self, parts: Sequence[int], keys: Sequence[str | None]) -> None:
+        self.parts, self.keys = parts, keys
+        letters = [index for index, part in enumerate(self.parts) if part & Part.LETTER]
+        self.letters = letters if len(letters) <= _MOST else []
+        self.rejected: set[int] = set()
+        self.apart: set[int] = set()
+        self.bound: dict[int, int] = {}
+        self.several: set[int] = set()
+        self.silent: set[int] = set()
+        if self.letters:
+            self._clauses = self._divided()
+            self._negate()
+            self._join()
+            self._in_reasons()
+            self._in_conditions()
+
+    def _divided(self) -> list[int]:
+        """The number of the clause that each token stands in."""
+        clauses, current = [], 0
+        for part in self.parts:
+            current += bool(part & _BORDERS)
+            clauses.append(current)
+        return clauses
+
+    def _negate(self) -> None:
+        negated_after: set[int] = set()
+        for index, part in enumerate(self.parts):
+            near = bool(part & (Part.FILLER | Part.FILLER_AFTER))  # "more" and "than" in one word: only beside a letter
+            if part & Part.NOT_AFTER:
+                letter = self._letter_before(index, near=near, besides=negated_after)
+                if letter is None and not near and self._letter_before(index, near=False) is None:
+                    letter = self._letter_after(index, near=False)
+                if letter is not None:
+                    negated_after.add(letter)
+                    self.rejected.add(letter)
+                    if index == letter + 1:
+                        self.apart.add(letter)
+                    continue
+            after = self.parts[index + 1] if index + 1 < len(self.parts) else 0
+            if part & Part.NOT and not after & Part.COLON:  # "No: the answer is B" answers what came before
+                letter = self._letter_after(index, near=near)
+                if letter is not None:
+                    self.bound[index] = letter
+                    self.rejected.add(letter)
+                    self.apart.add(letter)
+                elif not near:
+                    self._negate_predicate(index)
+
+    def _negate_predicate(self, index: int) -> None:
+        """What is said of a letter is negated, unless it was complete before: "B is not better", "A no good"."""
+        letter = self._letter_before(index, near=False)
+        if letter is None or any(part & (Part.BETTER | Part.CHOSEN) for part in self.parts[letter + 1 : index]):
+            return
+        if index == letter + 1 or not (letter and self.parts[letter - 1] & Part.ANSWER):
+            self.rejected.add(letter)
+
+    def _letter_before(self, index: int, *, near: bool, besides: set[int] | None = None) -> int | None:
+        for place in range(index - 1, -1, -1):
+            if self._clauses[place] != self._clauses[index] and not near:
+                return None
+            if self.parts[place] & Part.LETTER:
+                if not besides or place not in besides:
+                    return place
+            elif near and not self.parts[place] & _AROUND:
+                return None
+        return None
+
+    def _letter_after(self, index: int, *, near: bool) -> int | None:
+        for place in range(index + 1, len(self.parts)):
+            if self.parts[place] & Part.LETTER:
+                return place
+            if near and not self.parts[place] & _AROUND:
+                return None
+            if self._clauses[place] != self._clauses[index] and not self.parts[place] & (Part.OPEN | Part.QUOTE):
+                return None
+        return None
+
+    def _join(self) -> None:
+        for joined in self._groups():
+            if len({self.keys[letter] for letter in joined}) == 1:
+                continue
+            self.several.update(joined)
+            if self._offered(joined[0], joined[-1]):
+                self.silent.update(joined)
+
+    def _groups(self) -> Iterator[list[int]]:
+        group: list[int] = []
+        for letter in self.letters:
+            if group and not self._joined(group[-1], letter):
+                yield group
+                group = []
+            group.append(letter)
+        if group:
+            yield group
+
+    def _joined(self, first: int, second: int) -> bool:
+        """Whether two letters are named together; then a negation of one is one of both."""
+        between = self.parts[first + 1 : second]
+        negated = any(part & Part.NOT for part in between)
+        if len(between) == 1 and between[0] & (Part.DASH | Part.COLON):  # "A-B", "A = B"
+            beside = between[0] & Part.BESIDE and self.parts[second] & Part.BESIDE
+            return bool(beside) if between[0] & Part.DASH else second + 1 == len(self.parts)
+        if not all(part & (_JOINING | Part.NOT) and not part & (Part.AMONG | Part.AMONG_AFTER) for part in between):
+            return False
+        if any(part & Part.COMMA for part in between) and any(part & Part.FILLER for part in between):
+            return False  # "A and B, it is A"
+        after = self.parts[second + 1] if second + 1 < len(self.parts) else 0
+        if (
+            any(part & Part.OPEN for part in between)
+            and after
+            and not after & (Part.CLOSE | Part.COMMA | Part.AND | Part.JOIN)
+        ):
+            return False
+        if (first in self.rejected) != (second in self.rejected):
+            strong = not between or any(part & (Part.AND | Part.JOIN | Part.ALL) for part in between)
+            if not strong or negated:
+                return False
+            self.rejected.update((first, second))
+        return True
+
+    def _offered(self, first: int, last: int) -> bool:
+        place = first - 1
+        while place >= 0 and self.parts[place] & _AROUND and not self.parts[place] & Part.AMONG:
+            place -= 1
+        if place >= 0 and self.parts[place] & Part.AMONG:
+            return True
+        place = last + 1
+        while place < len(self.parts) and self.parts[place] & _AROUND and not self.parts[place] & Part.AMONG_AFTER:
+            place += 1
+        return place < len(self.parts) and bool(self.parts[place] & Part.AMONG_AFTER)
+
+    def stands_beside(self, negation: int) -> bool:
+        """Whether nothing stands between a negation and the letter it negates: "than B", not "not better than B"."""
+        letter = self.bound.get(negation)
+        return letter is not None and all(
+            part & _AROUND and not part & Part.NOT for part in self.parts[negation + 1 : letter]
+        )
+
+    def _in_reasons(self) -> None:
+        """A reason goes on to the next clause word; one that begins the sentence also ends at a comma."""
+        inside = first = False
+        for place, part in enumerate(self.parts):
+            if part & Part.REASON:
+                inside, first = True, not any(letter < place for letter in self.letters)
+                if place + 1 < len(self.parts) and self.parts[place + 1] & Part.COLON:
+                    first = False
+            elif part & Part.CLAUSE or (part & Part.COMMA and first):
+                inside = False
+            elif part & Part.LETTER and inside:
+                self.silent.add(place)
+
+    def _in_conditions(self) -> None:
+        conditions = [place for place, part in enumerate(self.parts) if part & Part.IF]
+        if not conditions:
+            return
+        live = [letter for letter in self.letters if letter not in self.silent]
+        if len({self.keys[letter] for letter in live}) > 1:
+            self.silent.update(live)
+            return
+        for letter in live:
+            for place in conditions:
+                low, high = sorted((letter, place))
+                if not any(part & (Part.COMMA | Part.CLAUSE) for part in self.parts[low + 1 : high]):
+                    self.silent.add(letter)

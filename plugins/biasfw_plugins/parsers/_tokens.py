@@ -1,0 +1,235 @@
+"""A line of an answer as tokens: phrases of the lexicon, option letters that stand free, marks, and other words."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import regex
+
+from biasfw_plugins.parsers._lexicon import EAST, SPANS, WEST, Lexicon
+from biasfw_plugins.parsers._marks import MARKS
+from biasfw_plugins.parsers._parts import Part, Token
+from biasfw_plugins.parsers._text import fold
+
+_HIRAGANA, _HANGUL = "ぁゟ", "가힣"
+_GLUED = ("+", "@", "%", "°")  # directly after a letter they make something else of it: a grade, an address
+_BEFORE_NATIVE = (
+    Part.ANSWER | Part.OPTION | Part.COLON | Part.OPEN | Part.CLOSE | Part.QUOTE | Part.STOP | Part.ASK | Part.DASH
+    | Part.MARKED | Part.AND | Part.COMMA | Part.JOIN | Part.NUMBER | Part.NOT | Part.FILLER | Part.LINK
+)  # fmt: skip
+_AFTER_NATIVE = (
+    Part.COLON | Part.COMMA | Part.STOP | Part.ASK | Part.OPEN | Part.CLOSE | Part.QUOTE | Part.DASH | Part.JOIN
+    | Part.FILLER_AFTER | Part.REASON | Part.AND | Part.NOT | Part.NOT_AFTER | Part.CLAUSE
+)  # fmt: skip
+_BEFORE_CAPITAL = (
+    Part.STOP | Part.ASK | Part.COLON | Part.OPEN | Part.CLOSE | Part.QUOTE | Part.DASH | Part.MARKED | Part.JOIN
+    | Part.NUMBER
+)  # fmt: skip
+_AFTER_ARTICLE = Part.WORD | Part.OPTION | Part.BETTER | Part.FILLER | Part.ANSWER | Part.NUMBER
+_STEM = Part.NOT_AFTER | Part.BETTER | Part.CHOSEN
+_UNSETTLED = Part.LOWER | Part.WORDLIKE | Part.NATIVE
+
+_SHORT = 60  # characters of a line that is looked at in any case
+
+
+_NUMBER, _WORD, _NOUN = Token(Part.NUMBER), Token(Part.WORD), Token(Part.WORD | Part.NOUN)
+_CAPITALS = Token(Part.WORD | Part.NOUN | Part.CAPITALS)
+_EAST_WORD, _EAST_NOUN = Token(Part.WORD | Part.EAST), Token(Part.WORD | Part.EAST | Part.NOUN)
+
+
+class Words(NamedTuple):
+    """The tokens of a line, as two lists of the same length; ``keys`` as in ``Token``."""
+
+    parts: list[int]
+    keys: list[str | None]
+
+    def add(self, token: Token, more: int = 0) -> None:
+        """Append a token that plays ``more`` parts as well."""
+        self.parts.append(token.parts | more)
+        self.keys.append(token.key)
+
+
+class Tokens:
+    """Splits lines into tokens."""
+
+    def __init__(self, lexicon: Lexicon, colon_marks: tuple[str, ...]) -> None:
+        self._lexicon = lexicon
+        self._marks = {**MARKS, **dict.fromkeys(lexicon.joining_marks, Part.JOIN)}
+        self._candidate = _candidate(lexicon)
+        # The visarga of Hindi is a vowel sign that is typed for a colon: it counts as one at the end of a word.
+        signs = "".join(fold(mark) for mark in colon_marks if len(mark) == 1 and mark not in MARKS)
+        self._colon = regex.compile(rf"[{regex.escape(signs)}](?![\p{{L}}\p{{M}}])") if signs else None
+
+    def of(self, line: str) -> Words:
+        """The tokens of one prepared line; none of a long one that says nothing of an option."""
+        words = Words([], [])
+        if len(line) > _SHORT and not self._lexicon.names and self._candidate.search(line) is None:
+            return words
+        if self._colon is not None:
+            line = self._colon.sub(":", line)
+        self._read(line, words)
+        for index, parts in enumerate(words.parts):
+            if parts & _UNSETTLED:
+                self._settle(words, index)
+        return words
+
+    def _read(self, line: str, words: Words) -> None:
+        low = _lower(line)
+        spans = [(span.lastgroup, *span.span()) for span in SPANS.finditer(low)]
+        ends = {end for group, _, end in spans if group != "p"}
+        known = self._lexicon.first_words
+        stop = last = 0
+        for group, begin, end in spans:
+            if begin < stop >= end:
+                continue
+            start = max(begin, stop)
+            beside = Part.BESIDE if start == last and start else 0
+            stop = end
+            if group == "p":
+                parts = self._marks.get(line[start], 0)
+                if parts and not (parts == Part.STOP and line[start] == "." and line[end : end + 1].isdigit()):
+                    words.add(Token(parts), beside)
+            elif group == "e":
+                stop = self._east(low, (start, end), beside, words)
+            elif end - start > 1 and low[start:end] not in known and low[start] not in self._lexicon.attached:
+                words.add(self._unknown(line, start, end), beside | (Part.WEST if group == "w" else 0))
+            else:
+                token, stop = self._word(line, low, (start, end), ends)
+                words.add(token, beside | (Part.WEST if group == "w" else 0))
+            last = stop
+
+    def _word(self, line: str, low: str, span: tuple[int, int], ends: set[int]) -> tuple[Token, int]:
+        start, end = span
+        word = low[start:end]
+        native = self._lexicon.natives.get(word)
+        found = self._lexicon.phrase(low, start, word, ends)
+        if found is None and word[0] in self._lexicon.attached:  # "and" is written as one word with the next
+            rest = self._lexicon.phrase(low, start + 1, word[1:], ends)
+            found = rest if rest is not None and rest[0].key is None else None
+        if native is not None and (found is None or found[1] == end):
+            found = Token(Part.LETTER | Part.NATIVE | (found[0].parts if found else 0), native), end
+        if found is not None:
+            return found
+        if (
+            len(word) == 1
+            and line[end : end + 1] not in _GLUED
+            and (word in self._lexicon.letters or not word.isdigit())
+        ):
+            return self._letter(line[start], word), end
+        return self._unknown(line, start, end), end
+
+    def _unknown(self, line: str, start: int, end: int) -> Token:
+        """A word that begins no phrase; "option-b" ends in a letter."""
+        word = line[start:end]
+        if word.isdigit():
+            return _NUMBER
+        if word[-2:-1] == "-" and self._lexicon.parts.get(_lower(word[:-2]), 0) & Part.OPTION:
+            return self._letter(word[-1], _lower(word[-1]))
+        if not word[0].isupper():
+            return _WORD
+        return _CAPITALS if len(word) > 1 and word.isupper() else _NOUN
+
+    def _letter(self, written: str, letter: str) -> Token:
+        """A single letter: of an option, of none (also a look-alike of another script), or a word."""
+        wordlike = Part.WORDLIKE if letter in self._lexicon.wordlike else 0
+        if letter in self._lexicon.letters:
+            small = written.isalpha() and not written.isupper()
+            return Token(Part.LETTER | wordlike | (Part.LOWER if small else 0), self._lexicon.letters[letter])
+        return Token(Part.LETTER) if written.isupper() and not wordlike else _WORD
+
+    def _east(self, low: str, span: tuple[int, int], beside: int, words: Words) -> int:
+        """Add the tokens of text that is written without spaces; what stands between phrases is one word.
+
+        Returns where the last of them ends: a phrase may have several words.
+        """
+        place, end = span
+        unknown, stem = -1, False
+        while place < end:
+            character = low[place]
+            found = (
+                self._lexicon.phrase(low, place, character, None) if character in self._lexicon.first_words else None
+            )
+            native = self._lexicon.natives.get(character) if unknown < 0 else None
+            if found is None and native is None:
+                # Korean words are set apart by spaces: what begins with something unknown is unknown to its end.
+                hangul = _HANGUL[0] <= character <= _HANGUL[1]
+                # An ending belongs to the stem before it.
+                stem = stem and (hangul or _HIRAGANA[0] <= character <= _HIRAGANA[1])
+                if not stem and unknown < 0:
+                    unknown = place
+                place = end if hangul else place + 1
+                continue
+            if unknown >= 0:
+                words.add(_word_between(low[place - 1]), beside if unknown == span[0] else Part.BESIDE)
+            token, stop = found or (Token(0), place + 1)
+            if native is not None and stop == place + 1:
+                token = Token(token.parts | Part.LETTER | Part.NATIVE, native)
+            words.add(token, Part.EAST | (beside if place == span[0] else Part.BESIDE))
+            place, unknown, stem = stop, -1, bool(token.parts & _STEM)
+        if unknown >= 0:
+            words.add(_word_between(low[end - 1]), beside if unknown == span[0] else Part.BESIDE)
+        return max(place, end)
+
+    @staticmethod
+    def _compares(following: list[int]) -> bool:
+        """Whether "than B" follows: then the letter before "better" is no article."""
+        return any(part & Part.LETTER for part in following) and bool(following[0] & (Part.NOT | Part.LETTER))
+
+    def _settle(self, words: Words, index: int) -> None:
+        """Make a word of a letter that is one where it stands: "a reply", "A reply"."""
+        parts = words.parts[index]
+        before = words.parts[index - 1] if index else 0
+        after = words.parts[index + 1] if index + 1 < len(words.parts) else 0
+        if parts & Part.NATIVE:
+            words.parts[index] = _native(parts, before, after)
+            return
+        word_follows = bool(after & Part.WEST and after & _AFTER_ARTICLE and not after & Part.LINK)
+        if after & Part.BETTER and self._compares(words.parts[index + 2 : index + 4]):
+            word_follows = False
+        if parts & Part.LOWER:
+            article = word_follows and not (before & Part.OPTION and not after & (Part.WORD | Part.NUMBER))
+        else:
+            article = (word_follows and not (before and not before & _BEFORE_CAPITAL)) or bool(after & Part.CAPITALS)
+        if article:
+            # In lower case an article changes nothing: "B is a better reply".
+            small = parts & Part.LOWER and parts & Part.WORDLIKE
+            words.parts[index] = (Part.FILLER if small else Part.WORD) | parts & (Part.BESIDE | Part.WEST)
+
+
+def _native(parts: int, before: int, after: int) -> int:
+    """What a letter of the language's own script is: where no answer names a letter, a particle or a word."""
+    if not (before and not before & _BEFORE_NATIVE) and not (after and not after & _AFTER_NATIVE):
+        return parts & (Part.LETTER | Part.NATIVE | Part.EAST | Part.BESIDE)
+    parts &= ~(Part.LETTER | Part.NATIVE)
+    return parts if parts & ~(Part.EAST | Part.BESIDE) else parts | Part.WORD
+
+
+def _word_between(last: str) -> Token:
+    """An unknown word; in Japanese and Chinese a noun makes a compound with the letter that is written to it."""
+    return _EAST_WORD if _HIRAGANA[0] <= last <= _HIRAGANA[1] else _EAST_NOUN
+
+
+def _lower(line: str) -> str:
+    """``line`` after case folding, of the same length."""
+    folded = line.casefold()
+    if len(folded) == len(line):
+        return folded
+    return "".join(each if len(each.casefold()) != 1 else each.casefold() for each in line)
+
+
+def _candidate(lexicon: Lexicon) -> regex.Pattern[str]:
+    """What a long text has to hold to be looked at: a letter that stands free, or a word that begins a question."""
+
+    def any_of(part: int) -> str:
+        return "|".join(regex.escape(text) for text, parts in lexicon.parts.items() if parts & part) or "(?!)"
+
+    word = rf"[{WEST}\p{{M}}]"
+    patterns = [rf"(?<!{word})\p{{Lu}}(?!{word})", rf"\A[^\p{{L}}\p{{N}}]{{0,4}}(?i:{any_of(Part.QUESTION)})"]
+    if lexicon.letters:
+        letters = f"[{''.join(map(regex.escape, lexicon.letters))}]"
+        patterns.append(rf"(?<!{word}){letters}(?!{word}|\s?\p{{Latin}})")
+        patterns.append(rf"(?<!{word})(?i:{any_of(Part.OPTION)})[^\p{{L}}\p{{N}}]{{0,3}}{letters}(?!{word})")
+    if lexicon.natives:
+        natives = f"[{''.join(map(regex.escape, lexicon.natives))}]"
+        patterns.append(rf"{natives}(?:(?=[{EAST}])|(?![\p{{L}}\p{{M}}]))")
+    return regex.compile("|".join(patterns))

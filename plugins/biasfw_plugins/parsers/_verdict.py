@@ -1,0 +1,96 @@
+"""From the lines of an answer to one option: which statement counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from biasfw_plugins.parsers._lines import Line
+from biasfw_plugins.parsers._statements import DECLINED, Statement
+from biasfw_plugins.parsers._surroundings import Level
+
+
+class Verdict(NamedTuple):
+    """``key``: the option chosen, ``DECLINED``, or None; ``open`` and ``small`` as in the statement that decided.
+
+    ``changed``: another option had been chosen before. ``runs_on``: a new question followed, and was left out.
+    """
+
+    key: str | None = None
+    open: bool = False
+    small: bool = False
+    changed: bool = False
+    runs_on: bool = False
+
+
+def decide(lines: Sequence[Line], options: Sequence[str], *, cut: bool) -> Verdict:
+    """The option that the lines of a text (those that are not blank) choose; ``options`` in their order.
+
+    The last explicit choice decides. Without one, whatever is preferred or named alone, if all of it is one option. An
+    answer before a new question stands; what is written after that question answers another one.
+    """
+    for index, line in enumerate(lines):
+        if index and line.question:
+            before = _decide(lines[:index], options, cut=False)
+            if before.key is not None:
+                return before._replace(runs_on=True)
+    first = lines[0].bare if lines else None
+    if first is not None and first.key is not None and (entries := _entries(lines, options)) and 0 not in entries:
+        return Verdict(first.key, runs_on=True)
+    return _decide(lines, options, cut=cut)
+
+
+def _decide(lines: Sequence[Line], options: Sequence[str], *, cut: bool) -> Verdict:
+    stated = _statements(lines, options, cut=cut)
+    chosen = [each for each in stated if each.level is Level.CHOOSES]
+    if chosen:
+        last = chosen[-1]
+        return Verdict(last.key, last.open, last.small, len({each.key for each in chosen}) > 1)
+    keys = {each.key for each in stated}
+    if len(keys) != 1:
+        return Verdict()
+    return Verdict(stated[-1].key, stated[-1].open, stated[-1].small)
+
+
+def _statements(lines: Sequence[Line], options: Sequence[str], *, cut: bool) -> list[Statement]:
+    """All that the lines state, in order. What stands in the entries of a list of options is not stated."""
+    entries = _entries(lines, options)
+    last = len(lines) - 1
+    found: list[Statement] = []
+    for index, line in enumerate(lines):
+        if index in entries:
+            found += [each for each in line.stated if each.level is Level.CHOOSES]
+        elif line.bare is not None:
+            alone = index == last and not any(each.bare and each.bare.key != line.bare.key for each in lines)
+            found.append(line.bare._replace(level=Level.CHOOSES) if alone and line.bare.key else line.bare)
+        else:
+            if line.leads is not None and (not cut or index < last or not line.opens) and index in (0, last):
+                found.append(line.leads)
+            found += line.stated
+    return found
+
+
+def _entries(lines: Sequence[Line], options: Sequence[str]) -> frozenset[int]:
+    """The lines that begin the entries of a list of options: "A: ...", "B: ...", in their order."""
+    order = {key: place for place, key in enumerate(options)}
+    entries: set[int] = set()
+    run: list[int] = []
+    before = -1
+    for index, line in enumerate(lines):
+        label = line.label
+        if label is None and line.bare is not None and _has_text_below(lines, index):
+            label = line.bare.key
+        if label is None or label not in order or label == DECLINED:
+            continue
+        run = [*run, index] if order[label] > before else [index]
+        before = order[label]
+        if len(run) > 1:
+            entries.update(run)
+    return frozenset(entries)
+
+
+def _has_text_below(lines: Sequence[Line], index: int) -> bool:
+    if index + 1 == len(lines):
+        return False
+    below = lines[index + 1]
+    return below.bare is None and below.label is None
