@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from biasfw import scorefiles
 from biasfw.asking import Handle, Pending, Progress, Quiet, ask, handle
 from biasfw.codec import decode
 from biasfw.config import RunConfig
@@ -35,6 +36,9 @@ class RunResult:
     flags: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     samples: tuple[tuple[Item, Response], ...] = ()
+    scores_file: str = ""  # within the directory
+    identity: Mapping[str, Any] = field(default_factory=dict)  # what was loaded when the run was asked
+    beside: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # other scores of the run: file -> about it
 
 
 def run(config: RunConfig, plugins: Plugins | None = None, progress: Progress | None = None) -> RunResult:
@@ -126,14 +130,20 @@ def conclude(
     status = "incomplete" if failed else "complete"
     scores = compute_scores(plan, build_table(plan, directory, handles, judged))
     name = judge_name(plan)
-    document = score_document(plan, name, scores, outcomes)
-    directory.write_file(f"scores/{name}.json", json.dumps(document, ensure_ascii=False, indent=1) + "\n")
-    directory.save(status=status, outcomes=outcomes, selection=str(plan.selected))
+    filters, file = scorefiles.filters(plan), scorefiles.file_name(plan, name, [h.key for h in handles])
+    document = {**score_document(plan, name, scores, outcomes), "filters": filters}
+    directory.write_file(file, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+    beside = {other: about for other, about in directory.info.get("scored", {}).items() if other != file}
+    about = {"selection": str(plan.selected), "responses": len(handles), "status": status, "filters": filters}
+    directory.save(
+        status=status, outcomes=outcomes, selection=str(plan.selected), scored={**beside, file: about}
+    )  # fmt: skip
     rows = document["scores"]
     plan.plugins.notify("biasfw_run_finished", progress.note, directory=directory.path, scores=rows)
     return RunResult(
         directory.path, status, outcomes, tuple(scores), plan, len(handles), asked, failed, dict(judged.flags),
         (*plan.notes, *directory.info.get("identity", {}).get("notes", ())), _samples(plan, directory, handles),
+        file, directory.info.get("identity", {}), beside,
     )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from biasfw import (
 )
 from biasfw.engine import run
 from biasfw.plugins import Plugins
-from biasfw.rendering import REFERENCE_MODELS
+from biasfw.tasks import REFERENCE_MODELS
 from biasfw.rescoring import judge, score
 from biasfw.schemas import problems
 from biasfw.store import RunDirectory, choose_directory, slug
@@ -151,6 +151,35 @@ def test_metrics_judges_and_scores_ask_nothing(plugins: Plugins, tmp_path: Path)
     run(config(tmp_path, metrics=("label_share", "position_rate")), plugins)
     assert values(judge(first.directory, "rules", plugins)) == values(first)
     assert not ASKED
+
+
+def scores_of(directory: Path) -> dict[str, Any]:
+    """The files in scores/ as they are in run.json, checked to be there."""
+    scored: dict[str, Any] = json.loads((directory / "run.json").read_text(encoding="utf-8"))["scored"]
+    assert set(scored) == {f"scores/{path.name}" for path in (directory / "scores").iterdir()}
+    return scored
+
+
+def test_no_selection_and_no_set_of_metrics_replaces_the_scores_of_another(plugins: Plugins, tmp_path: Path) -> None:
+    whole = run(config(tmp_path, limit=None, languages=None), plugins)
+    assert list(scores_of(whole.directory).values()) == [
+        {"selection": "280 of 280 items", "responses": 280, "status": "complete", "filters": {}}
+    ]
+    before = (whole.directory / whole.scores_file).read_bytes()
+    small = run(config(tmp_path), plugins)
+    alike = run(config(tmp_path, limit=7), plugins)  # clusters stay whole
+    only = score(whole.directory, ("decline_rate",), plugins)
+    assert small.directory == only.directory == whole.directory
+    assert len({whole.scores_file, small.scores_file, alike.scores_file, only.scores_file}) == 4
+    assert set(only.beside) == {whole.scores_file, small.scores_file, alike.scores_file}
+    about = scores_of(whole.directory)
+    assert about[small.scores_file]["filters"] == {"languages": ["en"], "limit": 8}
+    assert about[only.scores_file]["filters"] == {"languages": ["en"], "limit": 7, "metrics": ["decline_rate"]}
+    assert (whole.directory / whole.scores_file).read_bytes() == before
+    document = json.loads((whole.directory / small.scores_file).read_text(encoding="utf-8"))
+    assert (document["selection"], document["filters"]) == ("8 of 280 items", {"languages": ["en"], "limit": 8})
+    assert run(config(tmp_path), plugins).scores_file == small.scores_file
+    assert score(whole.directory, None, plugins).scores_file == small.scores_file
 
 
 def test_what_affects_answers_starts_another_run_and_the_rest_continues(plugins: Plugins, tmp_path: Path) -> None:
