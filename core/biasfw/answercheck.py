@@ -13,10 +13,11 @@ from biasfw.errors import DataError
 from biasfw.findings import Report
 from biasfw.form import Form, Label
 from biasfw.languages import LanguagePack
+from biasfw.lettercheck import check_letters
 from biasfw.packcheck import PARSER, Kit, said
 from biasfw.phrases import shorten
 from biasfw.records import Outcome, Reading
-from biasfw.rendering import compiled
+from biasfw.templates import compiled
 
 Manifest = Mapping[str, Any]
 Spelling = tuple[str, str]  # JSON pointer, text
@@ -47,6 +48,10 @@ def check_answers(report: Report, document: Document, packs: Mapping[str, Langua
     manifest: Manifest = document.value
     form = bundles.make_form(manifest, tuple(manifest["conditions"]), ())
     parser = kit.parser(manifest["protocols"].get("generate", {}).get("parser", PARSER), form, packs)
+    if form.task == "choice":
+        check_letters(report, document, form, parser)
+        _refusals(report, document, packs, parser)
+        return
     told: set[str] = set()
     count = 0
     for count, each in enumerate(_tries(manifest, form), start=1):  # noqa: B007 - told at the end

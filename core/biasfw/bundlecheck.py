@@ -13,11 +13,11 @@ from biasfw import bundles, crosscheck, languages
 from biasfw.answercheck import check_answers
 from biasfw.document import Document, child
 from biasfw.errors import BiasfwError, DataError
-from biasfw.expansion import Design, Trial, expand
+from biasfw.expansion import Trial, expand
 from biasfw.findings import Finding, Report
-from biasfw.form import Form
 from biasfw.languages import LanguagePack
 from biasfw.packcheck import Kit, check_pack
+from biasfw.plan import make_design
 from biasfw.records import Sampling, Seed
 from biasfw.rendering import Renderer
 from biasfw.schemas import check_options
@@ -123,7 +123,7 @@ def _split(report: Report, document: Document, split: _Split) -> None:
     wrong = _Wrong(report, document, split.name)
     prompts = 0
     scored: set[tuple[str, str]] = set()
-    for trial in expand(seeds, _design(manifest, form), 1):
+    for trial in expand(seeds, make_design(manifest, tuple(manifest["conditions"]), form), 1):
         kind = trial.item.condition, trial.item.language
         try:
             renderer.request(trial)
@@ -140,16 +140,6 @@ def _split(report: Report, document: Document, split: _Split) -> None:
 def _counted(seeds: list[Seed]) -> str:
     by_language = Counter(seed.language for seed in seeds)
     return f"{len(seeds)} items ({', '.join(f'{tag} {count}' for tag, count in by_language.items())})"
-
-
-def _design(manifest: Manifest, form: Form) -> Design:
-    offering = [name for name, condition in manifest["conditions"].items() if condition.get("abstention")]
-    return Design(
-        conditions=tuple(manifest["conditions"]),
-        labels=tuple(label.key for label in form.groups),
-        cluster=manifest["cluster"],
-        abstaining=tuple((name, manifest["abstention"]["key"]) for name in offering),
-    )
 
 
 class _Wrong:

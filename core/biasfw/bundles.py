@@ -8,12 +8,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from biasfw import crosscheck, schemas, splits
+from biasfw import crosscheck, schemas, seedcheck, splits
 from biasfw.errors import DataError, UsageError
 from biasfw.form import Form, Label, Merge, Names, Slot
 from biasfw.keys import sha256_json
 from biasfw.plugins import Plugins
-from biasfw.records import Choice, Seed
+from biasfw.records import Choice, Item, Seed
 from biasfw.textfile import read_jsonl
 from biasfw.yamlfile import load_yaml
 
@@ -60,20 +60,40 @@ class Bundle:
         Raises:
             DataError: a file is missing, or leaves the bundle's folder.
         """
-        found = []
-        for name in self.entry.get("files", ()):
-            path = (self.folder / name).resolve()
-            if not path.is_relative_to(self.folder.resolve()):
-                raise DataError(
-                    f"{self.folder / MANIFEST}: data file {name!r} leaves the bundle's folder; keep it inside"
-                )
-            if not path.is_file():
-                raise DataError(f"{self.folder / MANIFEST}: data file {name!r} of split {self.split!r} does not exist")
-            found.append(path)
+        return [self._file(name) for name in self.entry.get("files", ())]
+
+    def _file(self, name: str) -> Path:
+        path = (self.folder / name).resolve()
+        if not path.is_relative_to(self.folder.resolve()):
+            raise DataError(f"{self.folder / MANIFEST}: data file {name!r} leaves the bundle's folder; keep it inside")
+        if not path.is_file():
+            raise DataError(f"{self.folder / MANIFEST}: data file {name!r} of split {self.split!r} does not exist")
+        return path
+
+    def instruction(self, item: Item) -> dict[str, str]:
+        """``{"instruction": text}`` of the item's variant in its language; empty if the manifest has none."""
+        for each in self.manifest.get("instructions", ()):
+            if each["key"] == item.variant and item.language in each["text"]:
+                return {"instruction": each["text"][item.language]}
+        return {}
+
+    def shots(self) -> list[Seed]:
+        """The solved examples, checked; empty if the manifest names none.
+
+        Raises:
+            DataError: with file and line of the first thing that is wrong.
+        """
+        if "shots" not in self.manifest:
+            return []
+        path = self._file(self.manifest["shots"]["file"])
+        found = list(self._read(path, {}))
+        for seed in found:
+            if seed.gold is None:
+                raise DataError(f"{path}: example {seed.source_id!r} has no right option (gold); add it")
         return found
 
     def digests(self, plugins: Plugins) -> dict[str, str]:
-        """sha256 of the manifest and of the data together; of the manifest alone where official data are not given."""
+        """sha256 of the manifest and of the data together; of the manifest alone where official data are not there."""
         digests = {"manifest_sha256": sha256_json(self.written)}
         reader = splits.reader_of(self, plugins)
         if reader is None:
@@ -81,7 +101,7 @@ class Bundle:
             for path in self.files():
                 data.update(path.read_bytes())
             digests["data_sha256"] = data.hexdigest()
-        elif self.data is not None:
+        elif splits.is_there(self):
             digests["data_sha256"] = splits.digest(self, reader)
         return digests
 
@@ -90,16 +110,16 @@ class Bundle:
 
         Raises:
             DataError: with file and line of the first thing that is wrong.
-            UsageError: the split is not shipped, and no folder was given.
+            UsageError: the split is not shipped, no folder was given, and its files were not fetched.
         """
         reader = splits.reader_of(self, plugins)
         if reader is not None:
             return splits.read(self, reader)
         seen: dict[tuple[str, str, str], str] = {}
-        seeds = [seed for path in self.files() for seed in self._read(path, seen)]
-        if not seeds:
+        found = [seed for path in self.files() for seed in self._read(path, seen)]
+        if not found:
             raise DataError(f"{self.folder}: split {self.split!r} holds no items")
-        return seeds, ()
+        return found, ()
 
     def _read(self, path: Path, seen: dict[tuple[str, str, str], str]) -> Iterator[Seed]:
         valid = schemas.valid("item")
@@ -111,10 +131,10 @@ class Bundle:
             seed = _seed(row)
             if seed.language not in languages:
                 raise DataError(f"{path}:{line}:1: language {seed.language!r} is not among the manifest's languages")
-            if seed.category not in categories:
-                known = ", ".join(sorted(categories))
-                raise DataError(f"{path}:{line}:1: category {seed.category!r} is not in the manifest; it has: {known}")
-            identity = (seed.source_id, seed.language, seed.variant or "")
+            wrong = seedcheck.wrong(seed, self.manifest, categories)
+            if wrong:
+                raise DataError(f"{path}:{line}:1: {wrong}")
+            identity = (seed.source_id, seed.language, "/".join((seed.variant or "", *seed.order)))
             if identity in seen:
                 raise DataError(
                     f"{path}:{line}:1: source_id {seed.source_id!r} ({seed.language}) also stands in "
@@ -211,6 +231,10 @@ def make_form(manifest: Mapping[str, Any], conditions: Sequence[str], without: S
     Raises:
         UsageError: a label to leave out does not exist, or fewer than two would stay.
     """
+    if manifest["task"] == "choice":
+        if without:
+            raise UsageError(f"{manifest['name']} has options, not labels to leave out; give it without --without")
+        return _options_form(manifest, conditions)
     keys = [label["key"] for label in manifest["labels"]]
     for name in without:
         if name not in keys:
@@ -240,4 +264,23 @@ def make_form(manifest: Mapping[str, Any], conditions: Sequence[str], without: S
         languages=tuple(manifest["languages"]),
         conditions=tuple(conditions),
         calibrate=calibrate if calibrate in conditions else None,
+    )
+
+
+def _options_form(manifest: Mapping[str, Any], conditions: Sequence[str]) -> Form:
+    """The form of task ``choice``: label n is what stands for the option shown as the n-th, in every language."""
+    letters = manifest["letters"]
+    most = max(letters.values(), key=len)
+    labels = [
+        Label(mark, {tag: (marks[place],) for tag, marks in letters.items() if place < len(marks)})
+        for place, mark in enumerate(most)
+    ]
+    return Form(
+        task="choice",
+        slots=(Slot("choice"),),
+        labels=tuple(labels),
+        categories={x["key"]: _names(x["names"]) for x in manifest["categories"]},
+        languages=tuple(manifest["languages"]),
+        conditions=tuple(conditions),
+        controls=tuple(manifest.get("controls", {}).get("categories", ())),
     )

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from biasfw.form import Form
+from biasfw.form import JOIN, Form
 from biasfw.records import Answer, ChoiceScore, Outcome, Reading, Response
-from biasfw.rendering import JOIN
 
 
 def read_choices(response: Response, form: Form) -> Answer:

@@ -22,6 +22,7 @@ class RunConfig:
         without: labels left out (``indians``).
         names_in: the language in which labels are named in every prompt; None: the prompt's own.
         limit: about how many items; whole clusters, rounded up.
+        shots: how many solved examples stand before each question.
         data: the folder of official files; ``encoding`` is theirs, where it is not UTF-8.
         runs: the folder in which run directories are made.
     """
@@ -45,6 +46,7 @@ class RunConfig:
     categories: tuple[str, ...] | None = None
     limit: int | None = None
     repeats: int | None = None
+    shots: int | None = None
     seed: int = 0
     temperature: float | None = None
     top_p: float | None = None

@@ -18,7 +18,7 @@ Found = tuple[str, str]  # JSON pointer, message
 def problems(document: Document) -> list[Problem]:
     """Everything that does not fit together in a manifest that fits the schema, in the order of the file."""
     found = []
-    for check in (_ways, _texts, _labels, _conditions, _splits, _sources, _answers, _scores):
+    for check in (_ways, _texts, _labels, _choices, _conditions, _splits, _sources, _answers, _scores):
         for pointer, message in check(document.value):
             line, column = document.position(pointer)
             found.append(Problem(document.name, line, column, pointer, message))
@@ -103,22 +103,27 @@ def _by_language(manifest: Manifest) -> Iterator[tuple[str, Mapping[str, Any], b
     used = {condition["template"] for _, condition in _all_conditions(manifest)}
     for name in sorted(used & set(manifest["templates"])):
         yield child("/templates", name), manifest["templates"][name], True
-    yield "/answer_template", manifest["answer_template"], True
+    if "answer_template" in manifest:
+        yield "/answer_template", manifest["answer_template"], True
+    if "letters" in manifest:
+        yield "/letters", manifest["letters"], True
+    for index, entry in enumerate(manifest.get("instructions", ())):
+        yield f"/instructions/{index}/text", entry["text"], True
     yield "/authorship/reviewed_by_natives", manifest["authorship"]["reviewed_by_natives"], True
     if "list_style" in manifest:
         yield "/list_style", manifest["list_style"], True
     for part in ("labels", "categories"):
-        for index, entry in enumerate(manifest[part]):
+        for index, entry in enumerate(manifest.get(part, ())):
             yield f"/{part}/{index}/names", entry["names"], False
     if "abstention" in manifest:
         yield "/abstention/names", manifest["abstention"]["names"], False
-    for index, slot in enumerate(manifest["slots"]):
+    for index, slot in enumerate(manifest.get("slots", ())):
         for condition, names in slot["headers"].items():
             yield child(f"/slots/{index}/headers", condition), names, False
 
 
 def _labels(manifest: Manifest) -> Iterator[Found]:
-    keys = [label["key"] for label in manifest["labels"]]
+    keys = [label["key"] for label in manifest.get("labels", ())]
     taken: dict[str, str] = {}
     for part in ("labels", "merges", "abstention"):
         entries = [manifest[part]] if part == "abstention" and part in manifest else manifest.get(part, ())
@@ -127,8 +132,8 @@ def _labels(manifest: Manifest) -> Iterator[Found]:
             if entry["key"] in taken:
                 yield pointer, f"the key {entry['key']!r} is also one of {taken[entry['key']]}; give each its own"
             taken[entry["key"]] = part
-    for part in ("categories", "slots"):
-        found = [entry["key"] for entry in manifest[part]]
+    for part in ("categories", "slots", "instructions"):
+        found = [entry["key"] for entry in manifest.get(part, ())]
         for index, key in enumerate(found):
             if key in found[:index]:
                 yield f"/{part}/{index}/key", f"the key {key!r} stands twice in {part}; give each its own"
@@ -142,7 +147,7 @@ def _labels(manifest: Manifest) -> Iterator[Found]:
 def _ambiguous(manifest: Manifest) -> Iterator[Found]:
     """A name that belongs to two labels could never be read. English names are read under every language."""
     owners: dict[str, list[tuple[str, str]]] = {}
-    entries = [(f"/labels/{index}", label) for index, label in enumerate(manifest["labels"])]
+    entries = [(f"/labels/{index}", label) for index, label in enumerate(manifest.get("labels", ()))]
     if "abstention" in manifest:
         entries.append(("/abstention", manifest["abstention"]))
     for start, label in entries:
@@ -154,6 +159,37 @@ def _ambiguous(manifest: Manifest) -> Iterator[Found]:
                         pointer = child(f"{start}/names", language)
                         yield f"{pointer}/{place}", f"{name!r} is also a name of {key!r}; a name belongs to one label"
                 others.append((language, label["key"]))
+
+
+_FITTING = {  # task -> what is ordered, how, and what can be scored
+    "labels": ("labels", ("williams",), ("ordered_pairs",)),
+    "choice": ("choices", ("rotations", "as_given"), ("letters", "texts")),
+}
+_ONLY = {  # what belongs to one task and means nothing under the other
+    "labels": ("letters", "shots"),
+    "choice": ("labels", "slots", "abstention", "merges", "list_style", "reference_answers"),
+}
+
+
+def _choices(manifest: Manifest) -> Iterator[Found]:
+    """What must fit the task."""
+    task = manifest["task"]
+    over, designs, scored = _FITTING[task]
+    for name in _ONLY[task]:
+        if name in manifest:
+            yield child("", name), f"`{name}` means nothing with task {task!r}; remove it"
+    if manifest["orders"]["over"] != over:
+        yield "/orders/over", f"with task {task!r} the orders are over {over}; write {over}"
+    if manifest["orders"]["design"] not in designs:
+        yield "/orders/design", f"with task {task!r} the design is {' or '.join(designs)}; write one of them"
+    protocol = manifest["protocols"].get("choices")
+    if protocol is not None and protocol["choices"] not in scored:
+        yield "/protocols/choices/choices", f"with task {task!r} what is scored is {' or '.join(scored)}"
+    if task == "choice" and protocol is not None and "calibrate" in protocol:
+        yield "/protocols/choices/calibrate", "choices of an item are not calibrated; remove it"
+    categories = [category["key"] for category in manifest["categories"]]
+    controls = manifest.get("controls", {}).get("categories", ())
+    yield from _known("/controls/categories", controls, categories, "category")
 
 
 def _conditions(manifest: Manifest) -> Iterator[Found]:
@@ -169,7 +205,7 @@ def _conditions(manifest: Manifest) -> Iterator[Found]:
         yield "/default_mode", _unknown("mode", manifest["default_mode"], manifest["protocols"])
     if manifest["default_split"] not in manifest["splits"]:
         yield "/default_split", _unknown("split", manifest["default_split"], manifest["splits"])
-    for index, slot in enumerate(manifest["slots"]):
+    for index, slot in enumerate(manifest.get("slots", ())):
         for name in known:
             if name not in slot["headers"]:
                 yield f"/slots/{index}/headers", f"there is no header for condition {name!r}; add it"
@@ -192,8 +228,8 @@ def _known(pointer: str, names: Sequence[str], known: Collection[str], kind: str
 
 def _answers(manifest: Manifest) -> Iterator[Found]:
     categories = [category["key"] for category in manifest["categories"]]
-    labels = [label["key"] for label in manifest["labels"]]
-    slots = {slot["key"] for slot in manifest["slots"]}
+    labels = [label["key"] for label in manifest.get("labels", ())]
+    slots = {slot["key"] for slot in manifest.get("slots", ())}
     for category, entry in manifest.get("reference_answers", {}).items():
         pointer = child("/reference_answers", category)
         if category not in categories:

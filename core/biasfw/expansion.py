@@ -9,25 +9,32 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from typing import Literal
 
 from biasfw.records import Item, Seed
 
 _SHARED = [f.name for f in fields(Item) if f.name in {g.name for g in fields(Seed)} - {"cluster", "pair", "variant"}]
+NO_VARIANT = "0"
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
     """The design of an experiment, from the manifest and the configuration.
 
-    ``labels`` are presented in Williams orders; ``abstaining`` maps a condition to the label it adds at the end.
-    ``reuse_orders``: every order serves two repeats, so that order and sampling variance come apart.
+    Task ``labels``: the labels are presented in Williams orders, one per item; ``abstaining`` maps a condition to the
+    label it adds at the end; with ``reuse_orders`` every order serves two repeats, so that order and sampling variance
+    come apart. Task ``choice``: each item is asked with every instruction (``variants``) and with its options in every
+    order of ``orders``, after ``shots`` solved examples. Rows that bring a variant or an order keep theirs.
     """
 
     conditions: tuple[str, ...]
-    labels: tuple[str, ...]
+    labels: tuple[str, ...] = ()
     cluster: str = "source_id"
     abstaining: tuple[tuple[str, str], ...] = ()
     reuse_orders: bool = True
+    orders: Literal["williams", "rotations", "as_given"] = "williams"
+    variants: tuple[str, ...] = (NO_VARIANT,)
+    shots: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +67,55 @@ def williams(n: int) -> tuple[tuple[int, ...], ...]:
 
 
 def expand(seeds: Sequence[Seed], design: Design, repeats: int) -> Iterator[Trial]:
-    """Every trial, in a fixed order: seeds as they stand, then conditions, then repeats.
+    """Every trial, in a fixed order: seeds as they stand, then conditions, variants, orders, repeats."""
+    return _with_labels(seeds, design, repeats) if design.labels else _with_options(seeds, design, repeats)
 
-    The order of a trial's labels is sequence (rank of the source within its category + repeat step) of the
-    Williams design, equal across languages.
+
+def _with_labels(seeds: Sequence[Seed], design: Design, repeats: int) -> Iterator[Trial]:
+    """Labels in Williams orders, equal across languages and variants.
+
+    The order of a trial is sequence (rank of the source within its category + repeat step) of the design.
     """
     ranks = _ranks(seeds)
     sequences = williams(len(design.labels))
     added = dict(design.abstaining)
     for seed in seeds:
         for condition in design.conditions:
-            for repeat in range(repeats):
-                step = repeat // 2 if design.reuse_orders else repeat
-                number = (ranks[seed.category, seed.source_id] + step) % len(sequences)
-                order = tuple(design.labels[index] for index in sequences[number])
-                if condition in added:
-                    order = (*order, added[condition])
-                yield Trial(_item(seed, design, condition, number, order), repeat)
+            for variant in _variants(seed, design):
+                for repeat in range(repeats):
+                    step = repeat // 2 if design.reuse_orders else repeat
+                    number = (ranks[seed.category, seed.source_id] + step) % len(sequences)
+                    order = tuple(design.labels[index] for index in sequences[number])
+                    if condition in added:
+                        order = (*order, added[condition])
+                    yield Trial(_item(seed, design, condition, variant, str(number), order), repeat)
+
+
+def _with_options(seeds: Sequence[Seed], design: Design, repeats: int) -> Iterator[Trial]:
+    """The orders of one item, condition and variant make a pair."""
+    for seed in seeds:
+        keys = tuple(choice.key for choice in seed.choices)
+        rank = {key: str(index) for index, key in enumerate(keys)}
+        separator = "" if len(keys) <= 10 else "-"
+        for condition in design.conditions:
+            for variant in _variants(seed, design):
+                for order in _orders(seed, keys, design):
+                    number = separator.join(rank[key] for key in order)
+                    item = _item(seed, design, condition, variant, number, order)
+                    for repeat in range(repeats):
+                        yield Trial(item, repeat)
+
+
+def _variants(seed: Seed, design: Design) -> tuple[str, ...]:
+    return (seed.variant,) if seed.variant else design.variants
+
+
+def _orders(seed: Seed, keys: tuple[str, ...], design: Design) -> Iterator[tuple[str, ...]]:
+    if seed.order or design.orders == "as_given":
+        yield seed.order or keys
+        return
+    for shift in range(len(keys)):
+        yield (*keys[shift:], *keys[:shift])
 
 
 def _ranks(seeds: Iterable[Seed]) -> dict[tuple[str, str], int]:
@@ -88,16 +127,20 @@ def _ranks(seeds: Iterable[Seed]) -> dict[tuple[str, str], int]:
     }
 
 
-def _item(seed: Seed, design: Design, condition: str, number: int, order: tuple[str, ...]) -> Item:
+def _item(seed: Seed, design: Design, condition: str, variant: str, number: str, order: tuple[str, ...]) -> Item:
     values = {name: getattr(seed, name) for name in _SHARED}
     values["order"] = order
-    variant = seed.variant or "0"
+    shots = 0 if design.labels else design.shots
+    pair = seed.pair
+    if pair is None and not design.labels and design.orders != "as_given":
+        pair = f"{seed.source_id}/{seed.language}/{condition}/{variant}"
     return Item(
-        id=f"{seed.source_id}/{seed.language}/{condition}/{variant}/{number}/0",
+        id=f"{seed.source_id}/{seed.language}/{condition}/{variant}/{number}/{shots}",
         cluster=seed.cluster or _cluster(seed, design.cluster),
-        pair=seed.pair,
+        pair=pair,
         variant=variant,
         condition=condition,
+        shot=shots,
         **values,
     )
 
@@ -107,6 +150,24 @@ def _cluster(seed: Seed, name: str) -> str:
         return f"{seed.source_id}/{seed.language}"
     value = getattr(seed, name, None) if hasattr(seed, name) else seed.fields.get(name)
     return str(value)
+
+
+def examples(seeds: Sequence[Seed], count: int) -> dict[str, tuple[Item, ...]]:
+    """The first ``count`` solved examples of each language, as items without condition and instruction.
+
+    The right option stands at each position in turn, so that the examples show no position to prefer.
+    """
+    found: dict[str, list[Item]] = defaultdict(list)
+    for seed in seeds:
+        known = found[seed.language]
+        if len(known) < count:
+            keys = [choice.key for choice in seed.choices]
+            right = keys.index(seed.gold or keys[0])
+            shift = (right - len(known)) % len(keys)
+            order = (*keys[shift:], *keys[:shift])
+            design = Design(conditions=("",), orders="as_given")
+            known.append(_item(seed, design, "", NO_VARIANT, "", order))
+    return {language: tuple(items) for language, items in found.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+JOIN = "|"  # joins label keys of several slots in the key of a joint choice
 Names = Mapping[str, tuple[str, ...]]  # language -> the displayed name, then its aliases
 
 

@@ -50,9 +50,26 @@ def read(response: Response, item: Item, form: Form, parser: Parser | None) -> A
         return Answer({slot.key: Reading(Outcome.REFUSED) for slot in form.slots}, ("content_filter",))
     if parser is None:
         raise AssertionError("a text response needs a parser")
-    return parser.parse(
+    answer = parser.parse(
         response.text or "", language=item.language, condition=item.condition, finish_reason=response.finish_reason
     )
+    return _option_of(answer, item, form) if form.task == "choice" and item.order else answer
+
+
+def _option_of(answer: Answer, item: Item, form: Form) -> Answer:
+    """A parser reads letters; what counts is the option that a letter stands for in this item."""
+    places = {label.key: place for place, label in enumerate(form.labels)}
+    slots, flags = {}, list(answer.flags)
+    for slot, reading in answer.slots.items():
+        place = places.get(reading.value or "", -1)
+        if reading.value is None or reading.outcome is not Outcome.ANSWERED:
+            slots[slot] = reading
+        elif 0 <= place < len(item.order):
+            slots[slot] = Reading(Outcome.ANSWERED, item.order[place])
+        else:
+            slots[slot] = Reading(Outcome.UNPARSED)
+            flags.append("not_an_option")
+    return Answer(slots, tuple(flags))
 
 
 @dataclass(slots=True)

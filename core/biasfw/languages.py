@@ -73,6 +73,12 @@ def load_pack(path: Path) -> LanguagePack:
     return LanguagePack(**values)
 
 
+def refusal_text(packs: Mapping[str, LanguagePack], language: str) -> dict[str, str]:
+    """What the reference model ``refuses`` says in ``language``; empty where no pack has a refusal."""
+    pack = packs.get(language) or packs.get(language.partition("-")[0])
+    return {"refuses": pack.refusal_text} if pack is not None and pack.refusal_text else {}
+
+
 def load_packs(
     folders: Iterable[Path], tags: Iterable[str] | None = None, *, overrides: Path | None = None
 ) -> dict[str, LanguagePack]:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
 from biasfw import bundles, languages, splits
 from biasfw.bundles import Bundle
+from biasfw.codec import encode
 from biasfw.config import RunConfig
 from biasfw.contracts import Backend, BackendSettings, ComponentContext, Judge, Metric, Parser
-from biasfw.errors import UsageError
-from biasfw.expansion import Design, Selected, Selection, Trial, expand, select
+from biasfw.errors import DataError, UsageError
+from biasfw.expansion import NO_VARIANT, Design, Selected, Selection, Trial, examples, expand, select
 from biasfw.form import Form
 from biasfw.keys import sha256_json
 from biasfw.languages import LanguagePack
 from biasfw.plugins import Component, Plugins, load_class
 from biasfw.protocol import Protocol, apply_preset, resolve
-from biasfw.records import Item, Request
+from biasfw.records import Item, Request, Seed
 from biasfw.rendering import Renderer
 from biasfw.schemas import check_options
-from biasfw.specs import BackendSpec, JudgeSpec
+from biasfw.specs import BackendSpec, JudgeSpec, MetricSpec
 from biasfw.store import slug
 
 
@@ -44,6 +45,7 @@ class Plan:
     selected: Selected
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # what everybody must know who reads a number of the run: stored with it
+    shots: Mapping[str, tuple[Item, ...]] = field(default_factory=dict)  # solved examples by language
 
     @cached_property
     def renderer(self) -> Renderer:
@@ -51,7 +53,7 @@ class Plan:
         protocol = self.protocol
         return Renderer(
             self.bundle, self.form, protocol.mode, protocol.prompt_style, protocol.sampling, self.packs,
-            protocol.names_in,
+            protocol.names_in, self.shots,
         )  # fmt: skip
 
     @cached_property
@@ -82,6 +84,7 @@ class Plan:
             "data_sha256": self.bundle.digests(self.plugins)["data_sha256"],
             **read_by,
             **({"names_in": protocol.names_in} if protocol.names_in else {}),
+            **({"shots": [protocol.shots, sha256_json(encode(self.shots))]} if protocol.shots else {}),
             "mode": protocol.mode,
             "conditions": list(protocol.conditions),
             "without": list(protocol.without),
@@ -117,9 +120,12 @@ class Plan:
         options = check_options(f"judge {self.judge.spec.name}", self.judge.spec.options, {})
         return cast("Judge", load_class(self.judge)(self.context(options)))
 
-    def make_metrics(self) -> list[tuple[str, Metric]]:
-        """The metrics of the run, by name, in the manifest's order."""
-        return [(c.spec.name, load_class(c)(self.context(options))) for c, options in self.metrics]
+    def make_metrics(self) -> list[tuple[str, Metric, str]]:
+        """Name, metric and the rows that it is about (items, controls, all), in the manifest's order."""
+        return [
+            (c.spec.name, load_class(c)(self.context(options)), cast("MetricSpec", c.spec).rows)
+            for c, options in self.metrics
+        ]
 
     def components(self) -> list[dict[str, str]]:
         """Name, distribution and version of every component, for run.json."""
@@ -137,9 +143,27 @@ def _frames(manifest: Mapping[str, Any], protocol: Protocol) -> Any:
     """Everything in the manifest that shapes a prompt or a choice under this protocol."""
     used = {name: manifest["conditions"][name] for name in protocol.conditions}
     templates = {c["template"]: manifest["templates"][c["template"]] for c in used.values()}
-    names = ("labels", "abstention", "slots", "list_style", "answer_template", "orders")
+    names = ["labels", "abstention", "slots", "list_style", "answer_template", "orders"]
+    names += [name for name in ("letters", "instructions", "raw_separator") if name in manifest]
     scored = manifest["protocols"]["choices"] if protocol.mode == "choices" else None
     return [used, templates, {name: manifest.get(name) for name in names}, scored]
+
+
+def make_design(
+    manifest: Mapping[str, Any], conditions: Sequence[str], form: Form, protocol: Protocol | None = None
+) -> Design:
+    """How items are made of the seeds of a benchmark; without ``protocol``: as in generate mode, without examples."""
+    instructions = tuple(each["key"] for each in manifest.get("instructions", ()))
+    return Design(
+        conditions=tuple(conditions),
+        labels=() if form.task == "choice" else tuple(label.key for label in form.groups),
+        cluster=manifest["cluster"],
+        abstaining=_abstaining(manifest, conditions),
+        reuse_orders=protocol is None or protocol.mode == "generate",
+        orders=manifest["orders"]["design"],
+        variants=instructions or (NO_VARIANT,),
+        shots=protocol.shots if protocol else 0,
+    )
 
 
 def make_plan(config: RunConfig, plugins: Plugins) -> Plan:
@@ -158,14 +182,7 @@ def make_plan(config: RunConfig, plugins: Plugins) -> Plan:
     _check_backend(config, spec, protocol, bundle)
     form = bundles.make_form(bundle.manifest, protocol.conditions, protocol.without)
     seeds, notes = bundle.read(plugins)
-    design = Design(
-        conditions=protocol.conditions,
-        labels=tuple(label.key for label in form.groups),
-        cluster=bundle.manifest["cluster"],
-        abstaining=_abstaining(bundle.manifest, protocol.conditions),
-        reuse_orders=protocol.mode == "generate",
-    )
-    trials = list(expand(seeds, design, protocol.repeats))
+    trials = list(expand(seeds, make_design(bundle.manifest, protocol.conditions, form, protocol), protocol.repeats))
     selected = _select(config, trials, bundle)
     packs, warnings = _packs(plugins, bundle, trials)
     metrics = _metrics(config, bundle, plugins)
@@ -176,10 +193,31 @@ def make_plan(config: RunConfig, plugins: Plugins) -> Plan:
     notes = (*splits.remarks(bundle, protocol.mode, config.conditions), *notes)
     plan = Plan(
         config, plugins, bundle, protocol, form, packs, backend, options, parser, judge, metrics, selected, warnings,
-        notes,
+        notes, _examples(bundle, protocol, seeds),
     )  # fmt: skip
     plan.renderer.check_fields(trials)
     return plan
+
+
+def _examples(bundle: Bundle, protocol: Protocol, seeds: Sequence[Seed]) -> dict[str, tuple[Item, ...]]:
+    """As many solved examples as are asked for, in every language of the items.
+
+    Raises:
+        DataError: an example is also a scored item, or there are too few of them.
+    """
+    if not protocol.shots:
+        return {}
+    found = bundle.shots()
+    scored = {seed.source_id for seed in seeds}
+    for seed in found:
+        if seed.source_id in scored:
+            raise DataError(f"{bundle.folder}: example {seed.source_id!r} is also an item; examples are never scored")
+    solved = examples(found, protocol.shots)
+    for language in dict.fromkeys(seed.language for seed in seeds):
+        if len(solved.get(language, ())) < protocol.shots:
+            there = len(solved.get(language, ()))
+            raise UsageError(f"{bundle.full_name} has {there} examples in {language!r}; --shots is at most that")
+    return solved
 
 
 def _metrics(config: RunConfig, bundle: Bundle, plugins: Plugins) -> tuple[tuple[Component, Mapping[str, Any]], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -12,6 +12,7 @@ from biasfw.errors import UsageError
 from biasfw.records import Mode, PromptStyle, Sampling
 
 MOST_REPEATS = 1000
+PARSERS = {"labels": "labelled_lines", "choice": "choice"}  # where the manifest names none
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Protocol:
     parser: str
     judge: str
     names_in: str | None = None
+    shots: int = 0
 
 
 def apply_preset(config: RunConfig, bundle: Bundle) -> RunConfig:
@@ -64,6 +66,8 @@ def resolve(config: RunConfig, bundle: Bundle) -> Protocol:
     if config.names_in not in (None, *manifest["languages"]):
         known = ", ".join(manifest["languages"])
         raise UsageError(f"{bundle.name} names no groups in {config.names_in!r}; its languages are: {known}")
+    if manifest["task"] == "choice" and config.names_in:
+        raise UsageError(f"{bundle.name} names no groups in its prompts; leave --names-in out")
     if any(number is not None and number < 1 for number in (config.repeats, config.limit, config.max_tokens)):
         raise UsageError("--repeats, --limit and --max-tokens start at 1")
     if (config.repeats or 1) > MOST_REPEATS:
@@ -75,10 +79,23 @@ def resolve(config: RunConfig, bundle: Bundle) -> Protocol:
         without=tuple(dict.fromkeys(config.without)),
         sampling=_sampling(config, mode, protocols[mode]),
         repeats=config.repeats or 1,
-        parser=config.parser or protocols.get("generate", {}).get("parser", "labelled_lines"),
+        parser=config.parser or protocols.get("generate", {}).get("parser", PARSERS[manifest["task"]]),
         judge=config.judge or manifest["judge"],
+        shots=_shots(config, manifest, conditions),
         names_in=config.names_in,
     )
+
+
+def _shots(config: RunConfig, manifest: Mapping[str, Any], conditions: Sequence[str]) -> int:
+    offered = manifest.get("shots")
+    count: int = config.shots if config.shots is not None else (offered or {}).get("count", 0)
+    if count < 0:
+        raise UsageError("--shots is 0 or more")
+    if count and offered is None:
+        raise UsageError(f"{manifest['name']} has no solved examples (a shots file); leave --shots out")
+    if count and any("user" in manifest["conditions"][name] for name in conditions):
+        raise UsageError("these items bring whole prompts, which no example can be put before; leave --shots out")
+    return count
 
 
 def _sampling(config: RunConfig, mode: str, protocol: Mapping[str, Any]) -> Sampling:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from functools import cache, partial
+from typing import Any, get_args
 
 import numpy as np
 
 from biasfw.asking import Handle
 from biasfw.codec import encode
 from biasfw.errors import BiasfwError
+from biasfw.form import JOIN
+from biasfw.hedging import hedges
 from biasfw.judging import Judged
 from biasfw.plan import Plan
-from biasfw.records import Outcome, Reading, Score
-from biasfw.rendering import JOIN
+from biasfw.records import Item, Outcome, Reading, Role, Score
 from biasfw.store import RunDirectory
 from biasfw.table import Floats, Table
 
@@ -24,14 +26,15 @@ def build_table(plan: Plan, directory: RunDirectory, handles: Sequence[Handle], 
     items = [plan.items[handle.item_id] for handle in handles]
     nothing = (Reading(Outcome.ERROR),) * len(judged.slots)
     rows = [judged.readings.get(handle.key, nothing) for handle in handles]
-    labels = tuple(label.key for label in plan.form.labels)
+    labels = _labels(plan, items)
     order = np.zeros((len(items), len(labels)), dtype=np.int64)
     column = {key: index for index, key in enumerate(labels)}
     for row, item in enumerate(items):
         for position, key in enumerate(item.order, start=1):
             order[row, column[key]] = position
     repeats = [trial.repeat for trial in plan.selected.trials]
-    keys, logprobs = _logprobs(plan, directory, handles) if plan.protocol.mode == "choices" else ((), None)
+    found = _logprobs(directory, handles, labels) if plan.protocol.mode == "choices" else ((), None)
+    keys, logprobs = found
     return Table(
         mode=plan.protocol.mode,
         keys=np.array([handle.key for handle in handles], dtype=np.str_),
@@ -56,17 +59,52 @@ def build_table(plan: Plan, directory: RunDirectory, handles: Sequence[Handle], 
         answer_language=None
         if plan.protocol.mode == "choices"
         else np.array([judged.languages.get(handle.key, "") for handle in handles], dtype=np.str_),
+        **(_options(plan, items, labels) if plan.form.task == "choice" else {}),
     )
 
 
-def _logprobs(plan: Plan, directory: RunDirectory, handles: Sequence[Handle]) -> tuple[tuple[str, ...], Floats]:
-    """Sums in nats by joint choice, in the manifest's label order whatever the presented order was."""
+def _labels(plan: Plan, items: Sequence[Item]) -> tuple[str, ...]:
+    """The labels of the form; under task choice the options of the items, in the order in which they first occur."""
+    if plan.form.task != "choice":
+        return tuple(label.key for label in plan.form.labels)
+    return tuple(dict.fromkeys(choice.key for item in items for choice in item.choices))
+
+
+def _options(plan: Plan, items: Sequence[Item], labels: Sequence[str]) -> dict[str, Any]:
+    """What the options of each item are: roles, lengths and hedging, as ``Table`` says."""
+    column = {key: index for index, key in enumerate(labels)}
+    roles = {role: np.full(len(items), "", dtype=object) for role in get_args(Role)}
+    lengths = np.zeros((len(items), len(labels)), dtype=np.int64)
+    hedging = np.zeros((len(items), len(labels)), dtype=np.bool_)
+    holds_hedge = cache(partial(_hedging, plan))
+    for row, item in enumerate(items):
+        for choice in item.choices:
+            lengths[row, column[choice.key]] = len(choice.text)
+            hedging[row, column[choice.key]] = holds_hedge(choice.text, item.language)
+            if choice.role is not None:
+                roles[choice.role][row] = choice.key
+    return {
+        "roles": {role: keys.astype(np.str_) for role, keys in roles.items()},
+        "lengths": lengths,
+        "hedges": hedging,
+    }
+
+
+def _hedging(plan: Plan, text: str, language: str) -> bool:
+    pack = plan.context({}).pack(language)
+    return pack is not None and hedges(text, pack.hedging_phrases)
+
+
+def _logprobs(
+    directory: RunDirectory, handles: Sequence[Handle], labels: Sequence[str]
+) -> tuple[tuple[str, ...], Floats]:
+    """Sums in nats by (joint) choice, in the order of ``labels`` whatever the presented order was."""
     found: list[dict[str, float]] = []
     for handle in handles:
         response = directory.answered(handle.key)
         scores = response.choice_logprobs if response is not None else ()
         found.append({s.key: s.sum for s in scores if s.sum is not None and math.isfinite(s.sum)})
-    rank = {label.key: index for index, label in enumerate(plan.form.labels)}
+    rank = {label: index for index, label in enumerate(labels)}
     keys = tuple(sorted({key for row in found for key in row}, key=lambda key: [rank[k] for k in key.split(JOIN)]))
     matrix = np.full((len(found), len(keys)), np.nan)
     column = {key: index for index, key in enumerate(keys)}
@@ -83,8 +121,14 @@ def compute_scores(plan: Plan, table: Table) -> list[Score]:
         BiasfwError: a metric yielded something undefined without a reason (a bug in the metric, named).
     """
     scores = []
-    for name, metric in plan.make_metrics():
-        for score in metric.compute(table):
+    control = np.isin(table.category, plan.form.controls)
+    parts = {"items": table, "controls": table, "all": table}
+    if control.any():
+        parts.update(items=table.where(~control), controls=table.where(control))
+    elif plan.form.controls:
+        parts.update(controls=table.where(control))
+    for name, metric, rows in plan.make_metrics():
+        for score in metric.compute(parts[rows]):
             if score.value is None and not score.reason:
                 raise BiasfwError(f"metric {name} gave no value and no reason for {dict(score.slice)}; report this bug")
             if score.value is not None and not math.isfinite(score.value):

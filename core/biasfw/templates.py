@@ -114,6 +114,17 @@ def compile_template(text: str, where: str) -> Template:
         raise DataError(f"{where}: the template is nested too deeply; simplify it") from None
 
 
+_compiled: dict[tuple[str, str], Template] = {}
+
+
+def compiled(text: str, where: str) -> Template:
+    """A compiled template; compiled once per text, since a bundle renders thousands of items with one frame."""
+    key = (text, where)
+    if key not in _compiled:
+        _compiled[key] = compile_template(text, where)
+    return _compiled[key]
+
+
 def _walk(node: nodes.Node) -> Iterator[nodes.Node]:
     """The tree, without recursion."""
     waiting = [node]
