@@ -1,0 +1,139 @@
+"""A loaded model that answers requests in batches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from biasfw import Request, RequestSequence, Response, ResponseError, request_seed
+from biasfw_plugins.hf.devices import free_memory, is_out_of_memory
+from biasfw_plugins.hf.generation import NOT_FINITE, Generated, Text, generate
+from biasfw_plugins.hf.jobs import CannotAnswerError, Continuing, Job, Scoring, batches, make_job
+from biasfw_plugins.hf.network import Network
+from biasfw_plugins.hf.prompts import Prompter
+from biasfw_plugins.hf.sampling import Picker
+from biasfw_plugins.hf.scoring import Scorer, score_of
+from biasfw_plugins.hf.tokens import Tokeniser
+
+_WINDOW = 256  # requests that are tokenised at once, to be sorted by their true length
+_BROKEN = ResponseError(
+    NOT_FINITE,
+    "the model computed no finite logits; use -B dtype=float32 or bfloat16, else its files may be damaged",
+    permanent=True,
+)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model with everything that is needed to ask it.
+
+    ``limit``: how many tokens it can hold, None for any number; ``ends``: the tokens that end a text.
+    """
+
+    network: Network
+    tokeniser: Tokeniser
+    prompter: Prompter
+    limit: int | None
+    ends: frozenset[int]
+
+
+class Session:
+    """Answers requests with one model. ``budget``: how many tokens are computed at once.
+
+    Where memory does not suffice the budget is halved, and stays so.
+    """
+
+    def __init__(self, subject: Subject, budget: int) -> None:
+        self._subject = subject
+        self.budget = budget
+
+    def answer(self, requests: RequestSequence) -> Iterator[Response]:
+        """Answer each request once, long ones first.
+
+        Raises:
+            ComponentError: messages are given but the model has no usable chat template.
+        """
+        lengths = requests.lengths
+        order = sorted(range(len(requests)), key=lambda index: lengths[index], reverse=True)
+        for begin in range(0, len(order), _WINDOW):
+            jobs: list[Job] = []
+            for index in order[begin : begin + _WINDOW]:
+                request = requests[index]
+                try:
+                    jobs.append(make_job(self._subject.prompter, request, self._subject.limit))
+                except CannotAnswerError as failure:
+                    yield Response(request.key, error=failure.error, seconds=0.0)
+            # A recurrent state takes in padding, so such models answer one by one.
+            for batch in batches(jobs, 1 if self._subject.network.recurrent else self.budget):
+                yield from self._batch(batch)
+
+    def _batch(self, batch: Sequence[Job]) -> Iterator[Response]:
+        """Answer ``batch``; where memory does not suffice, in halves."""
+        open_jobs = {job.request.key: job for job in batch}
+        begin = time.perf_counter()
+        failure = ""
+        try:
+            for response in self._compute(batch):
+                del open_jobs[response.key]
+                yield replace(response, seconds=(time.perf_counter() - begin) / len(batch))
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            failure = str(error).strip().partition("\n")[0]
+        if failure:  # only here is the traceback gone, which holds on to what was computed
+            yield from self._again(list(open_jobs.values()), failure)
+
+    def _again(self, left: Sequence[Job], failure: str) -> Iterator[Response]:
+        free_memory()
+        used = min(self.budget, sum(job.widest for job in left))
+        if len(left) == 1 and used <= left[0].tokens:
+            message = f"not enough memory for this request alone ({failure}); use a GPU with more, or -B device=cpu"
+            yield Response(left[0].request.key, error=ResponseError("out_of_memory", message))
+            return
+        self.budget = max(1, used // 2)
+        half = (len(left) + 1) // 2
+        for part in (left[:half], left[half:]):
+            if part:
+                yield from self._batch(part)
+
+    def _compute(self, batch: Sequence[Job]) -> Iterator[Response]:
+        scorings = [job for job in batch if isinstance(job, Scoring)]
+        if scorings:
+            results = Scorer(self._subject.network, self.budget).score([job.plan for job in scorings])
+            yield from map(_scored, scorings, results)
+        prompts = [job for job in batch if isinstance(job, Continuing)]
+        if prompts:
+            texts = [self._text(job.request) for job in prompts]
+            for index, made in generate(self._subject.network, [job.prompt for job in prompts], texts):
+                yield _continued(prompts[index], made)
+
+    def _text(self, request: Request) -> Text:
+        picker = Picker(request.sampling, request_seed(request))
+        return Text(self._subject.tokeniser, self._subject.ends, request.sampling, picker)
+
+
+def _scored(job: Scoring, logprobs: Sequence[Sequence[float]]) -> Response:
+    request, work = job.request, job.plan
+    if any(value != value for values in logprobs for value in values):  # noqa: PLR0124 - not a number
+        return Response(request.key, error=_BROKEN)
+    scores = tuple(
+        score_of(choice.key, choice.text, sequence[work.start :], values)
+        for choice, sequence, values in zip(request.choices, work.sequences, logprobs, strict=True)
+    )
+    return Response(
+        request.key, choice_logprobs=scores, prompt_tokens=work.prompt_tokens, completion_tokens=0, flags=work.flags
+    )
+
+
+def _continued(job: Continuing, made: Generated) -> Response:
+    if made.reason == NOT_FINITE:
+        return Response(job.request.key, error=_BROKEN)
+    return Response(
+        job.request.key,
+        text=made.text,
+        finish_reason=made.reason,
+        prompt_tokens=len(job.prompt),
+        completion_tokens=made.tokens,
+        flags=made.flags,
+    )
