@@ -1,0 +1,117 @@
+"""One HTTP exchange: the official client, and every way in which it can fail turned into one error."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import openai
+
+from biasfw_plugins.openai.endpoint import DEFAULT_URL, Endpoint
+from biasfw_plugins.openai.failures import NoAnswerError, from_body, from_status, refusal_of, shown
+
+_CONNECT = 30.0  # seconds to reach a server
+_DEEPEST = 8  # causes to look through
+
+
+class Client:
+    """Sends bodies to one endpoint. Nothing is retried here and no redirect is followed."""
+
+    def __init__(self, endpoint: Endpoint, model: str, timeout: float, connections: int = 1) -> None:
+        self._endpoint = endpoint
+        self._model = model
+        self._timeout = timeout
+        self._client = _make(endpoint, timeout, connections)
+
+    async def complete(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The JSON object that answers ``body``, of /chat/completions or, for one with a prompt, of /completions.
+
+        Raises:
+            NoAnswerError: no JSON object came.
+        """
+        if "prompt" in body:
+            plain = self._client.completions.with_raw_response
+            return await self._exchange(lambda: plain.create(model=self._model, prompt="", extra_body=body))
+        chat = self._client.chat.completions.with_raw_response
+        return await self._exchange(lambda: chat.create(model=self._model, messages=[], extra_body=body))
+
+    async def models(self) -> list[str]:
+        """The names of the models that the server lists.
+
+        Raises:
+            NoAnswerError: it lists none.
+        """
+        body = await self._exchange(self._client.models.with_raw_response.list)
+        data = body.get("data")
+        entries = data if isinstance(data, list) else []
+        return [entry["id"] for entry in entries if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def _exchange(self, send: Callable[[], Awaitable[Any]]) -> dict[str, Any]:
+        try:
+            async with asyncio.timeout(self._timeout):  # of the whole try: a server may send a byte now and then
+                response = (await send()).http_response
+        except (TimeoutError, openai.APITimeoutError):
+            message = f"no answer from {self._endpoint.place} within {self._timeout:g} s"
+            raise NoAnswerError("timeout", message, then="again", overloaded=True) from None
+        except openai.APIStatusError as error:
+            answer = error.response
+            raise from_status(
+                answer.status_code, answer.headers, answer.text, self._endpoint, self._model
+            ) from None  # the cause would show the server's text, which may repeat the key
+        except openai.APIConnectionError as error:
+            reason = shown(_root(error), self._endpoint)
+            raise NoAnswerError(
+                "connection", f"no connection to {self._endpoint.place}: {reason}", then="again"
+            ) from None
+        return self._object(response)
+
+    def _object(self, response: Any) -> dict[str, Any]:
+        try:
+            body = json.loads(response.content)
+        except (ValueError, RecursionError):
+            body = None
+        if not isinstance(body, dict):
+            raise from_body(response.status_code, response.headers, response.text, self._endpoint)
+        if body.get("error") and "choices" not in body:  # some gateways put a failure into a success
+            refusal = refusal_of(body)
+            error = body["error"]
+            code = error.get("code") if isinstance(error, dict) else None
+            if isinstance(code, int) and 400 <= code < 600:
+                raise from_status(code, response.headers, response.text, self._endpoint, self._model)
+            said = shown(refusal.message if refusal else response.text, self._endpoint)
+            raise NoAnswerError("server_error", f"the server answered {response.status_code} with an error: {said}")
+        return body
+
+
+def _make(endpoint: Endpoint, timeout: float, connections: int) -> openai.AsyncOpenAI:
+    headers: dict[str, Any] = {}
+    if endpoint.key is None:
+        headers["Authorization"] = openai.Omit()
+    if endpoint.url != DEFAULT_URL:  # the client would send what the environment holds for OpenAI
+        headers |= {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
+    limits = type(openai.DEFAULT_CONNECTION_LIMITS)(
+        max_connections=connections + 1, max_keepalive_connections=connections + 1
+    )
+    web = openai.DefaultAsyncHttpxClient(
+        follow_redirects=False, trust_env=not endpoint.local, limits=limits,
+        timeout=openai.Timeout(timeout, connect=min(timeout, _CONNECT)),
+    )  # fmt: skip
+    return openai.AsyncOpenAI(
+        api_key=endpoint.key or "none", base_url=endpoint.url, max_retries=0, http_client=web, default_headers=headers
+    )
+
+
+def _root(error: BaseException) -> str:
+    """What the innermost cause says: "Connection refused" rather than "Connection error."."""
+    for _ in range(_DEEPEST):
+        inner = error.__cause__ or error.__context__
+        if inner is None:
+            break
+        error = inner
+    return str(error) or type(error).__name__
