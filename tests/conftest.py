@@ -26,6 +26,7 @@ def _no_network(request: pytest.FixtureRequest) -> Iterator[None]:
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """The user's cache and pinned plugins do not enter a test."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+    monkeypatch.delenv("BIASFW_CACHE", raising=False)
     monkeypatch.delenv("BIASFW_PLUGINS", raising=False)
     monkeypatch.delenv("BIASFW_DEBUG", raising=False)
 

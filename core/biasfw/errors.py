@@ -34,3 +34,7 @@ class IncompleteError(BiasfwError):
     """Some responses failed; what was answered is stored (exit code 3)."""
 
     exit_code = 3
+
+
+class FetchError(BiasfwError):
+    """Files could not be fetched: the network, another content than was pinned, or the cache folder."""

@@ -1,7 +1,8 @@
-"""What a split says for itself: its part of the manifest, and official files that a reader reads from --data."""
+"""What a split says for itself: its part of the manifest, and official files that a reader reads."""
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from biasfw.phrases import listed
 from biasfw.plugins import Component, Plugins, load_class
 from biasfw.records import Seed
 from biasfw.schemas import check_options
+from biasfw.sources import source_of
 
 if TYPE_CHECKING:
     from biasfw.bundles import Bundle
@@ -54,6 +56,26 @@ def remarks(bundle: Bundle, mode: str, asked: Sequence[str] | None) -> list[str]
     return said
 
 
+def fetch_command(bundle: Bundle) -> str:
+    """What a user types to fetch the files of the benchmark."""
+    return f"biasfw fetch {bundle.name if bundle.origin != 'folder' else shlex.quote(str(bundle.folder))}"
+
+
+def standing(bundle: Bundle, split: str) -> str:
+    """Whether the files of a split are there, in a few words; empty for what is shipped."""
+    if "reader" not in bundle.written["splits"][split]:
+        return ""
+    source = source_of(bundle.written, split)
+    if source is None:
+        return "not shipped: give --data DIR"
+    return f"not fetched: {fetch_command(bundle)}" if source.missing() else "fetched"
+
+
+def is_there(bundle: Bundle) -> bool:
+    """Whether the data can be read: shipped, given with --data, or fetched."""
+    return bundle.data is not None or standing(bundle, bundle.split) in ("", "fetched")
+
+
 def reader_of(bundle: Bundle, plugins: Plugins) -> Component | None:
     """The component that reads the split; None if its files are shipped."""
     return plugins.find("reader", bundle.entry["reader"]) if "reader" in bundle.entry else None
@@ -77,7 +99,7 @@ def read(bundle: Bundle, component: Component) -> tuple[list[Seed], tuple[str, .
 
     Raises:
         DataError: the files are not as expected, or hold nothing that the benchmark can ask.
-        UsageError: no folder was given.
+        UsageError: no folder was given, and the files were not fetched.
     """
     reader, folder = _reader(bundle, component)
     found = list(reader.read(folder))
@@ -98,7 +120,7 @@ def digest(bundle: Bundle, component: Component) -> str:
 
     Raises:
         DataError: a file cannot be read.
-        UsageError: no folder was given.
+        UsageError: no folder was given, and the files were not fetched.
     """
     reader, folder = _reader(bundle, component)
     files = getattr(reader, "files", _everything)(folder)
@@ -113,14 +135,29 @@ def _everything(folder: Path) -> dict[str, Path]:
 
 
 def _reader(bundle: Bundle, component: Component) -> tuple[Reader, Path]:
-    if bundle.data is None:
-        shipped = [name for name, entry in bundle.manifest["splits"].items() if "files" in entry]
-        hint = f"; {bundle.name}:{shipped[0]} runs without it" if shipped else ""
+    folder = bundle.data if bundle.data is not None else _fetched(bundle)
+    if not folder.is_dir():
+        what = "is a file, not a folder" if folder.exists() else "does not exist"
+        raise DataError(f"{folder}: the folder given with --data {what}; check the path")
+    return cast("Reader", load_class(component)(reader_options(bundle, component))), folder
+
+
+def _fetched(bundle: Bundle) -> Path:
+    """The folder of the fetched files, each compared with its sha256. Nothing is fetched here."""
+    source, command = source_of(bundle.written, bundle.split), fetch_command(bundle)
+    missing = source.missing() if source else []
+    if source and not missing:
+        source.check(command)
+        return source.folder
+    shipped = [name for name, entry in bundle.manifest["splits"].items() if "files" in entry]
+    hint = f"; {bundle.name}:{shipped[0]} runs without it" if shipped else ""
+    if source is None:
         raise UsageError(f"{bundle.full_name} is not shipped with biasfw; give its folder with --data DIR{hint}")
-    if not bundle.data.is_dir():
-        what = "is a file, not a folder" if bundle.data.exists() else "does not exist"
-        raise DataError(f"{bundle.data}: the folder given with --data {what}; check the path")
-    return cast("Reader", load_class(component)(reader_options(bundle, component))), bundle.data
+    lacks = f" whole ({', '.join(missing)} is missing)" if len(missing) < len(source.files) else ""
+    raise UsageError(
+        f"{bundle.full_name} is not shipped with biasfw and was not fetched{lacks}; run: {command} "
+        f"(or give its folder with --data DIR){hint}"
+    )
 
 
 def _check(seeds: Sequence[Seed], bundle: Bundle, folder: Path) -> None:

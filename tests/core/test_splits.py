@@ -179,7 +179,7 @@ def test_a_split_with_files_of_its_own_takes_no_others(folder: Path, plugins: Pl
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"data": None}, r"drinks-2:official is not shipped .* --data DIR; drinks-2:own runs without it"),
+        ({"data": None}, r"drinks-2:official is not shipped .* --data DIR\); drinks-2:own runs without it"),
         ({"conditions": ("open",)}, r"drinks-2:official has no condition 'open'; it has: plain"),
         ({"names_in": "fr"}, r"names no groups in 'fr'; its languages are: en, pt-BR"),
     ],

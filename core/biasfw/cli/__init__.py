@@ -21,6 +21,7 @@ _COMMANDS = {  # name -> the first line of its help, so that `biasfw --help` imp
     "parse": "Read texts with a parser.",
     "check": "Check a language pack or a benchmark.",
     "new": "Write the beginning of something new.",
+    "fetch": "Get the official files of a benchmark.",
     "list": "List benchmarks and components.",
     "show": "Show a benchmark or a component.",
     "plugins": "Show plugins: what each offers, and why one was set aside.",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from biasfw import bundles
+from biasfw import bundles, splits
 from biasfw.cli import plugins_of
 from biasfw.cli._common import json_option, print_json, say
 from biasfw.errors import BiasfwError
@@ -21,7 +21,7 @@ from biasfw.store import environment
 @json_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """Print one line per check; exit code 1 if one failed. A backend whose library is not installed is no failure."""
+    """Print one line per check; exit code 1 if one failed. What is not installed or fetched is no failure."""
     plugins = plugins_of(ctx)
     checks = [*_benchmarks(plugins), *_backends(plugins)]
     checks += [(f"plugin {p.name} ({p.origin})", "failed", str(p.error)) for p in plugins.failed]
@@ -39,14 +39,25 @@ def command(ctx: click.Context, as_json: bool) -> None:
 def _benchmarks(plugins: Plugins) -> list[tuple[str, str, str]]:
     rows = []
     for name, places in bundles.installed(plugins).items():
-        for folder, _ in places:
+        for folder, origin in places:
             try:
-                bundle = bundles.load(folder)
-                count = len(bundle.read(plugins)[0])
-                rows.append((f"benchmark {bundle.full_name}", "ok", f"{count} items"))
+                manifest = bundles.load(folder).written
             except BiasfwError as failure:
-                rows.append((f"benchmark {name} in {Path(folder).name}", "failed", str(failure)))
+                rows.append((f"benchmark {name} in {folder.name}", "failed", str(failure)))
+                continue
+            rows += [_split(folder, split, origin, plugins) for split in manifest["splits"]]
     return rows
+
+
+def _split(folder: Path, split: str, origin: str, plugins: Plugins) -> tuple[str, str, str]:
+    bundle = bundles.load(folder, split, origin=origin)
+    name = f"benchmark {bundle.full_name}"
+    if not splits.is_there(bundle):
+        return name, "missing", splits.standing(bundle, split)
+    try:
+        return name, "ok", f"{len(bundle.read(plugins)[0])} items"
+    except BiasfwError as failure:
+        return name, "failed", str(failure)
 
 
 def _backends(plugins: Plugins) -> list[tuple[str, str, str]]:

@@ -63,15 +63,17 @@ def _benchmarks(plugins: Plugins) -> list[dict[str, Any]]:
         for folder, origin in places:
             shown = name if len(places) == 1 else f"{name}@{origin.split()[0]}"
             try:
-                manifest = bundles.load(folder).written
+                bundle = bundles.load(folder, origin=origin)
             except BiasfwError as failure:
                 rows.append(
                     {"kind": "benchmarks", "name": shown, "summary": f"cannot be used: {failure}", "from": origin}
                 )
                 continue
+            manifest = bundle.written
             for split, entry in manifest["splits"].items():
                 mark = " [demo: machine-written]" if entry.get("demo") else ""
-                mark += " [not shipped: --data DIR]" if "reader" in entry else ""
+                standing = splits.standing(bundle, split)
+                mark += f" [{standing}]" if standing else ""
                 default = " (default)" if split == manifest["default_split"] else ""
                 summary = f"{splits.of_split(manifest, split)['summary']}{mark}{default}"
                 languages = list(manifest["languages"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from biasfw import bundles
+from biasfw import bundles, splits
 from biasfw.bundles import Bundle
 from biasfw.cli import plugins_of
 from biasfw.cli._common import json_option, print_json, say
@@ -84,8 +84,9 @@ def _print_bundle(bundle: Bundle) -> None:
     say(f"\ncontent warning: {manifest['content_warning']}")
     for name, text in manifest["interpretation"].items():
         say(f"{name.replace('_', ' ')}: {text}")
-    splits = [f"{name} (give --data)" if "reader" in entry else name for name, entry in manifest["splits"].items()]
-    say(f"\nsplits: {', '.join(splits)}   languages: {', '.join(manifest['languages'])}")
+    standings = {name: splits.standing(bundle, name) for name in bundle.written["splits"]}
+    names = [f"{name} ({standing})" if standing else name for name, standing in standings.items()]
+    say(f"\nsplits: {', '.join(names)}   languages: {', '.join(manifest['languages'])}")
     say(f"modes: {', '.join(manifest['protocols'])}   conditions: {', '.join(manifest['conditions'])}")
     for name, preset in manifest.get("presets", {}).items():
         say(f"preset {name}: {preset['summary']}")
