@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import http.server
 import itertools
+import shutil
 import socket
 import socketserver
+import ssl
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -57,8 +60,12 @@ class Server:
                 pass  # clients go away in these tests
 
         self._server = Threads(("127.0.0.1", 0), Handler)
-        self.origin = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.port = self._server.server_address[1]
+        self.origin = f"http://127.0.0.1:{self.port}"
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+    def wrap(self, context: ssl.SSLContext) -> None:
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
 
     def close(self) -> None:
         self._server.shutdown()
@@ -351,6 +358,46 @@ def test_what_was_checked_is_what_is_asked(source: Source, monkeypatch: pytest.M
     ]  # fmt: skip
     assert {request.headers["host"] for request in sent} == {"files.example"}
     assert {request.extensions["sni_hostname"] for request in sent} == {"files.example"}, "the certificate must fit"
+
+
+@pytest.mark.loopback
+@pytest.mark.parametrize("name", ["files.example", "elsewhere.example"])
+def test_the_certificate_must_be_for_the_name(
+    source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Real TLS, to an address: the certificate is held against the name in the manifest."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("making a certificate needs openssl")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subprocess.run(
+        [
+            openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", certificate,
+            "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}",
+        ],
+        check=True, capture_output=True, timeout=120,
+    )  # fmt: skip
+    server = Server()
+    server.answers["/v1/prompts.csv"] = body()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server.wrap(context)
+    find = socket.getaddrinfo
+
+    def here(host: str, port: int, *arguments: Any, **options: Any) -> Any:
+        return find("127.0.0.1" if host == "files.example" else host, server.port, *arguments, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", here)
+    monkeypatch.setattr(download, "is_public", lambda address: address == "127.0.0.1")
+    if name == "files.example":
+        refused(source, r"no connection \(.*self.signed certificate")
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        assert fetch(source, Seen())[0].how == "fetched"
+    else:
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        refused(source, r"no connection \(.*certificate is not valid for 'files\.example'")
+        assert server.asked == []
+    server.close()
 
 
 def test_behind_a_proxy_the_proxy_finds_the_name(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
