@@ -80,12 +80,13 @@ if TYPE_CHECKING:
         sign_flips,
         simultaneous_level,
         standing,
+        stratified_proportion,
         total_variation,
         total_variation_test,
         wilson,
     )
     from biasfw.table import Table
-    from biasfw.textfile import read_csv
+    from biasfw.textfile import read_csv, read_jsonl
 
 # Where each public name lives; a test holds this, __all__ and the imports above equal.
 _NAMES = {
@@ -109,10 +110,10 @@ _NAMES = {
     "biasfw.stats": (
         "Estimate MultinomialNull NullStatistic Standing clustered_mean clustered_proportion holm miller_madow "
         "multinomial_null plugin_entropy point_test proportion_from_cluster_sums sign_flip sign_flips "
-        "simultaneous_level standing total_variation total_variation_test wilson"
+        "simultaneous_level standing stratified_proportion total_variation total_variation_test wilson"
     ),
     "biasfw.table": "Table",
-    "biasfw.textfile": "read_csv",
+    "biasfw.textfile": "read_csv read_jsonl",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -123,11 +124,11 @@ __all__ = [  # noqa: RUF022 - sorted as a reader sorts
     "IncompleteError", "Interval", "Item", "Judge", "judge", "Judgement", "JudgeSpec", "Label", "LanguagePack",
     "Merge", "Message", "Metric", "MetricSpec", "miller_madow", "multinomial_null", "MultinomialNull",
     "NullStatistic", "Outcome", "Parser", "ParserSpec", "plugin_entropy", "point_test", "proportion_from_cluster_sums",
-    "read_csv", "Reader", "ReaderSpec", "Reading", "Reporter", "ReporterSpec", "Request", "request_seed",
+    "read_csv", "read_jsonl", "Reader", "ReaderSpec", "Reading", "Reporter", "ReporterSpec", "Request", "request_seed",
     "RequestSequence", "Response", "ResponseError", "run", "RunConfig", "RunResult", "Sampling", "Score", "score",
     "Seed", "sha256_file", "sha256_text", "shipped", "sign_flip", "sign_flips", "simultaneous_level", "Slot",
-    "Standing", "standing", "StoreError", "Table", "Test", "total_variation", "total_variation_test", "UsageError",
-    "wilson",
+    "Standing", "standing", "StoreError", "stratified_proportion", "Table", "Test", "total_variation",
+    "total_variation_test", "UsageError", "wilson",
 ]  # fmt: skip
 
 
