@@ -23,7 +23,6 @@ SPANS = regex.compile(
     rf"|(?P<o>\p{{L}}(?:(?![{WEST}{EAST}])[\p{{L}}\p{{M}}])*+)"
     r"|(?P<p>[^\s\p{L}\p{M}\p{N}])"
 )
-
 _PHRASES = {  # field of a pack -> the part its phrases play; with a hyphen before it, the phrase stands after an option
     "answer_phrases": (Part.ANSWER, Part.ANSWER),
     "abstain_words": (Part.NONE, Part.NONE),
@@ -86,8 +85,13 @@ class Lexicon:
         self._patterns = {
             first: re.compile("|".join(map(re.escape, texts))) for first, texts in self._texts_by_first.items()
         }
-        # Words that may be more than a word.
+        # Words that may be more than a word; those of them that begin no longer phrase.
         self.first_words = frozenset((*self._patterns, *self._names_by_first, *self.natives))
+        self.single_words = {
+            first: self._tokens[first]
+            for first, texts in self._texts_by_first.items()
+            if texts == (first,) and first not in self._names_by_first and first not in self.natives
+        }
 
     def phrase(self, text: str, start: int, first: str, ends: Container[int] | None) -> tuple[Token, int] | None:
         """The longest phrase in folded ``text`` that begins at ``start`` with the word (or East Asian sign) ``first``.

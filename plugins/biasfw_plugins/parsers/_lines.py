@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from biasfw_plugins.parsers._parts import Part
+from biasfw_plugins.parsers._parts import Part, all_parts
 from biasfw_plugins.parsers._sentence import Sentence
 from biasfw_plugins.parsers._statements import Statement, bare, leading, statements
 from biasfw_plugins.parsers._surroundings import Level
@@ -32,6 +32,8 @@ class Line:
 
 
 EMPTY = Line()
+_TELLING = Part.LETTER | Part.NONE
+_SILENT = Sentence((Part.WORD,), (None,))  # for every sentence that names no option and declines none
 
 
 def read_line(words: Words) -> Line:
@@ -43,7 +45,7 @@ def read_line(words: Words) -> Line:
     ranges = _sentences(parts)
     if not ranges:
         return Line(question=question)
-    sentences = [(Sentence(parts[start:end], keys[start:end]), asks) for start, end, asks in ranges]
+    sentences = [(_sentence(parts[start:end], keys[start:end]), asks) for start, end, asks in ranges]
     first, asked = sentences[0]
     stated = _stated(sentences)
     alone = bare(first, asks=asked) if len(sentences) == 1 and not stated else None
@@ -69,6 +71,10 @@ def read_line(words: Words) -> Line:
     )
 
 
+def _sentence(parts: Sequence[int], keys: Sequence[str | None]) -> Sentence:
+    return Sentence(parts, keys) if all_parts(parts) & _TELLING else _SILENT
+
+
 def _stated(sentences: Sequence[tuple[Sentence, bool]]) -> list[Statement]:
     """What the sentences of a line state; those that ask, or are not complete, state nothing."""
     stated: list[Statement] = []
@@ -84,7 +90,7 @@ def _stated(sentences: Sequence[tuple[Sentence, bool]]) -> list[Statement]:
 def _unwrapped(words: Words) -> tuple[list[int], list[str | None]]:
     """The tokens without brackets and quotation marks around a single letter: "(A)", "[Option B]", "A)"."""
     parts, keys = words
-    if not any(part & (Part.OPEN | Part.CLOSE | Part.QUOTE) for part in parts):
+    if not all_parts(parts) & (Part.OPEN | Part.CLOSE | Part.QUOTE):
         return parts, keys
     kept: list[int] = []  # places
     depth = place = 0
@@ -126,9 +132,8 @@ def _sentences(parts: list[int]) -> list[tuple[int, int, bool]]:
     """Where each sentence starts and ends, and whether it ends with a question mark."""
     found: list[tuple[int, int, bool]] = []
     start = 0
-    for index, part in enumerate(parts):
-        if not part & (Part.STOP | Part.ASK):
-            continue
+    for index in [index for index, part in enumerate(parts) if part & (Part.STOP | Part.ASK)]:
+        part = parts[index]
         if part & Part.STOP and index == start + 1 < len(parts) - 1 and parts[start] & Part.ANSWER:
             parts[index] = Part.COLON  # "Ans. B"
             continue

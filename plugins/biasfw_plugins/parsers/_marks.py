@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-import regex
-
 from biasfw_plugins.parsers._parts import Part
 
 MARK = "\x1e"  # put before what a wrapper sets apart as the answer
@@ -23,10 +21,11 @@ MARKS: Mapping[str, int] = {
     **dict.fromkeys("/|&+・·", Part.JOIN),
     MARK: Part.MARKED,
 }
-_DECORATION = str.maketrans(dict.fromkeys("*_`~$#^\\", " "))
+_DECORATION = "*_`~$#^\\"
 # Letters in filled circles and squares, which NFKC leaves as they are.
 _FILLED = {first + place: chr(ord("A") + place) for first in (0x1F150, 0x1F170) for place in range(26)}
-_ENCLOSING = regex.compile(r"\p{Me}+")  # the square around a letter of a keycap
+_FILLED_LETTER = re.compile(f"[{chr(min(_FILLED))}-{chr(max(_FILLED))}]")
+_ENCLOSING = re.compile("[\u0488\u0489\u1abe\u20dd-\u20e0\u20e2-\u20e4\ua670-\ua672]+")  # such as a keycap's square
 _ARROW = re.compile(r"[-=]{1,3}>")
 _APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_])")
 _HYPHEN = re.compile(r"(?<=[^\W\d_]{2})[-‐‑](?=[^\W\d_]{2})")
@@ -35,9 +34,13 @@ _SPACES = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 
 def prepare(text: str) -> str:
     """Normalised text without decoration, with single spaces, ready to be split into lines."""
-    text = text.translate(_DECORATION)
+    for mark in _DECORATION:
+        if mark in text:
+            text = text.replace(mark, " ")
     if not text.isascii():
-        text = _ENCLOSING.sub("", text.translate(_FILLED))
+        text = _ENCLOSING.sub("", text)
+        if _FILLED_LETTER.search(text):
+            text = text.translate(_FILLED)
     if ">" in text:
         text = _ARROW.sub(":", text)
     if "'" in text:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 
@@ -55,3 +58,8 @@ class Token(NamedTuple):
 
     parts: int
     key: str | None = None
+
+
+def all_parts(parts: Sequence[int]) -> int:
+    """The parts that any of several tokens can play."""
+    return reduce(or_, parts, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from biasfw_plugins.parsers._parts import Part
+from biasfw_plugins.parsers._parts import Part, all_parts
 
 _BORDERS = Part.COMMA | Part.CLAUSE | Part.REASON | Part.OPEN | Part.CLOSE | Part.DASH
 _JOINING = (
@@ -28,18 +28,24 @@ class Sentence:
 
     def __init__(self, parts: Sequence[int], keys: Sequence[str | None]) -> None:
         self.parts, self.keys = parts, keys
-        letters = [index for index, part in enumerate(self.parts) if part & Part.LETTER]
+        letters = [index for index, part in enumerate(parts) if part & Part.LETTER]
         self.letters = letters if len(letters) <= _MOST else []
         self.rejected: set[int] = set()
         self.apart: set[int] = set()
         self.bound: dict[int, int] = {}
         self.several: set[int] = set()
         self.silent: set[int] = set()
-        if self.letters:
+        if not self.letters:
+            return
+        kinds = all_parts(parts)
+        if kinds & (Part.NOT | Part.NOT_AFTER):
             self._clauses = self._divided()
             self._negate()
+        if len(self.letters) > 1:
             self._join()
+        if kinds & Part.REASON:
             self._in_reasons()
+        if kinds & Part.IF:
             self._in_conditions()
 
     def _divided(self) -> list[int]:
@@ -56,6 +62,9 @@ class Sentence:
             near = bool(part & (Part.FILLER | Part.FILLER_AFTER))  # "more" and "than" in one word: only beside a letter
             if part & Part.NOT_AFTER:
                 letter = self._letter_before(index, near=near, besides=negated_after)
+                if letter is not None and letter in self.bound.values():  # "A is, compared with B, worse"
+                    earlier = self._letter_before(letter, near=False)
+                    letter = letter if earlier is None else earlier
                 if letter is None and not near and self._letter_before(index, near=False) is None:
                     letter = self._letter_after(index, near=False)
                 if letter is not None:
@@ -127,7 +136,10 @@ class Sentence:
         negated = any(part & Part.NOT for part in between)
         if len(between) == 1 and between[0] & (Part.DASH | Part.COLON):  # "A-B", "A = B"
             beside = between[0] & Part.BESIDE and self.parts[second] & Part.BESIDE
-            return bool(beside) if between[0] & Part.DASH else second + 1 == len(self.parts)
+            if between[0] & Part.DASH:
+                return bool(beside)
+            equal = self.keys[first] == self.keys[second] or first in self.rejected  # "A or B: B"; "not A: B"
+            return second + 1 == len(self.parts) and not equal
         if not all(part & (_JOINING | Part.NOT) and not part & (Part.AMONG | Part.AMONG_AFTER) for part in between):
             return False
         if any(part & Part.COMMA for part in between) and any(part & Part.FILLER for part in between):
@@ -179,8 +191,6 @@ class Sentence:
 
     def _in_conditions(self) -> None:
         conditions = [place for place, part in enumerate(self.parts) if part & Part.IF]
-        if not conditions:
-            return
         live = [letter for letter in self.letters if letter not in self.silent]
         if len({self.keys[letter] for letter in live}) > 1:
             self.silent.update(live)

@@ -38,10 +38,25 @@ def statements(sentence: Sentence) -> list[Statement]:
     aside = sentence.rejected | sentence.silent
     stated = [_of_letter(sentence, letter) for letter in sentence.letters if letter not in aside]
     found = [statement for statement in stated if statement is not None]
+    found += _final_clause(sentence)
     chosen = {statement.key for statement in found if statement.level is Level.CHOOSES} - {None}
     if len(chosen) > 1 and not any(part & Part.CLAUSE for part in sentence.parts):
         return [Statement(Level.CHOOSES, None)]
     return found
+
+
+def _final_clause(sentence: Sentence) -> list[Statement]:
+    """What the last clause states if it holds nothing but a letter: "I liked A, but it is B"; "A or B: B"."""
+    parts, letter = sentence.parts, sentence.letters[-1]
+    aside = sentence.rejected | sentence.silent | sentence.several
+    if letter in aside:
+        return []
+    begins = Part.CLAUSE | (Part.COLON if aside.issuperset(sentence.letters[:-1]) and aside else 0)
+    clauses = [place for place in range(1, letter) if parts[place] & begins]
+    if not clauses:
+        return []
+    final = bare(Sentence(parts[clauses[-1] :], sentence.keys[clauses[-1] :]))
+    return [final._replace(level=Level.CHOOSES)] if final and final.key else []
 
 
 def _of_letter(sentence: Sentence, letter: int) -> Statement | None:
@@ -87,7 +102,9 @@ def bare(sentence: Sentence, *, asks: bool = False) -> Statement | None:
     parts = sentence.parts
     first, last = sentence.letters[0], sentence.letters[-1]
     before, after = parts[:first], parts[first:]
-    if first and before[-1] & Part.COMMA and before[0] & Part.AMONG:  # "of the two, B"
+    if first > 1 and before[0] & (Part.NOT | Part.NOT_AFTER) and before[1] & Part.COMMA:  # "No, it is B"
+        before = before[2:]
+    if before and before[-1] & Part.COMMA and before[0] & Part.AMONG:  # "of the two, B"
         before = [part for part in before if not part & (Part.AMONG | Part.ALL)]
     if not all(part & _BEFORE for part in before) or not all(part & _AFTER for part in after[last - first :]):
         return None

@@ -61,6 +61,8 @@ def introduction(sentence: Sentence, letter: int) -> Introduction:
             place, colon = _opening(parts, place), True
         elif part & (Part.COLON | Part.DASH | Part.JOIN) or _opens_answer(parts, place):
             colon = True
+        elif part & Part.COMMA and place and parts[place - 1] & Part.LINK and place == letter - 1:
+            pass  # "the better one is, B"
         elif not (part & Part.NUMBER and colon):
             break
         place -= 1

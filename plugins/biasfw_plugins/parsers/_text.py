@@ -16,6 +16,7 @@ _LINE_ENDS = ("\r", "\v", "\f", "\x85", "\u2028", "\u2029")
 # Replaced before NFKC, which gives the same but is fifty times slower on a text that holds one of them.
 _COMMON = tuple((wide, unicodedata.normalize("NFKC", wide)) for wide in "，：；！？（）～％…")
 _APOSTROPHES = "’‘ʼ"
+_ALEFS = "أإآٱ"  # often written without the sign on them
 
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")  # JSON
 _ESCAPED_LINE_END = re.compile(r"\\n(?![a-z])")
@@ -46,6 +47,8 @@ def normalise(text: str) -> str:
             text = unicodedata.normalize("NFKC", _TOO_MANY_MARKS.sub(r"\1", text))
         for mark in _APOSTROPHES:
             text = text.replace(mark, "'")
+        for letter in _ALEFS:
+            text = text.replace(letter, "ا")
     text = text.replace("\r\n", "\n")
     for mark in _LINE_ENDS:
         text = text.replace(mark, "\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from functools import lru_cache
 from typing import NamedTuple
 
 import regex
@@ -29,7 +31,9 @@ _AFTER_ARTICLE = Part.WORD | Part.OPTION | Part.BETTER | Part.FILLER | Part.ANSW
 _STEM = Part.NOT_AFTER | Part.BETTER | Part.CHOSEN
 _UNSETTLED = Part.LOWER | Part.WORDLIKE | Part.NATIVE
 
-_SHORT = 60  # characters of a line that is looked at in any case
+_SHORT, _SHORTEST = 60, 25  # characters of a line, and of a sentence in a longer one, that is looked at in any case
+_SENTENCE_ENDS = regex.compile(rf"[.!?।۔؟…](?:\s|(?=[{EAST}]))|[。]")
+_ANY_WORD = "ⵣⵣ"  # of a script that no pack uses
 
 
 _NUMBER, _WORD, _NOUN = Token(Part.NUMBER), Token(Part.WORD), Token(Part.WORD | Part.NOUN)
@@ -55,7 +59,8 @@ class Tokens:
     def __init__(self, lexicon: Lexicon, colon_marks: tuple[str, ...]) -> None:
         self._lexicon = lexicon
         self._marks = {**MARKS, **dict.fromkeys(lexicon.joining_marks, Part.JOIN)}
-        self._candidate = _candidate(lexicon)
+        self._unknown = lru_cache(maxsize=16_384)(self._unknown_once)
+        self._candidate, self._question = _candidate(lexicon), _question(lexicon)
         # The visarga of Hindi is a vowel sign that is typed for a colon: it counts as one at the end of a word.
         signs = "".join(fold(mark) for mark in colon_marks if len(mark) == 1 and mark not in MARKS)
         self._colon = regex.compile(rf"[{regex.escape(signs)}](?![\p{{L}}\p{{M}}])") if signs else None
@@ -63,21 +68,35 @@ class Tokens:
     def of(self, line: str) -> Words:
         """The tokens of one prepared line; none of a long one that says nothing of an option."""
         words = Words([], [])
-        if len(line) > _SHORT and not self._lexicon.names and self._candidate.search(line) is None:
-            return words
+        if len(line) > _SHORT and not self._lexicon.names:
+            line = self._told(line)
         if self._colon is not None:
             line = self._colon.sub(":", line)
         self._read(line, words)
-        for index, parts in enumerate(words.parts):
-            if parts & _UNSETTLED:
-                self._settle(words, index)
+        for index in [index for index, parts in enumerate(words.parts) if parts & _UNSETTLED]:
+            self._settle(words, index)
         return words
+
+    def _told(self, line: str) -> str:
+        """A long line in which one word stands for each long sentence that says nothing of an option."""
+        places = [found.start() for found in self._candidate.finditer(line)]
+        if not places:
+            return line[:_SHORT] if self._question.match(line) else ""
+        kept: list[str] = []
+        start = told = 0
+        for mark, end in (*(found.span() for found in _SENTENCE_ENDS.finditer(line)), (len(line), len(line))):
+            before, told = told, bisect_left(places, end, told)
+            looked_at = told > before or not start or end - start <= _SHORTEST
+            kept.append(line[start:end] if looked_at else f"{_ANY_WORD}{line[mark:end]}")
+            start = end
+        return "".join(kept)
 
     def _read(self, line: str, words: Words) -> None:
         low = _lower(line)
         spans = [(span.lastgroup, *span.span()) for span in SPANS.finditer(low)]
         ends = {end for group, _, end in spans if group != "p"}
-        known = self._lexicon.first_words
+        known, single, unknown = self._lexicon.first_words, self._lexicon.single_words, self._unknown
+        add_parts, add_key = words.parts.append, words.keys.append
         stop = last = 0
         for group, begin, end in spans:
             if begin < stop >= end:
@@ -88,14 +107,20 @@ class Tokens:
             if group == "p":
                 parts = self._marks.get(line[start], 0)
                 if parts and not (parts == Part.STOP and line[start] == "." and line[end : end + 1].isdigit()):
-                    words.add(Token(parts), beside)
+                    add_parts(parts | beside)
+                    add_key(None)
             elif group == "e":
                 stop = self._east(low, (start, end), beside, words)
-            elif end - start > 1 and low[start:end] not in known and low[start] not in self._lexicon.attached:
-                words.add(self._unknown(line, start, end), beside | (Part.WEST if group == "w" else 0))
             else:
-                token, stop = self._word(line, low, (start, end), ends)
-                words.add(token, beside | (Part.WEST if group == "w" else 0))
+                word = low[start:end]
+                if word in single:
+                    token = single[word]
+                elif end - start > 1 and word not in known and word[0] not in self._lexicon.attached:
+                    token = unknown(line[start:end])
+                else:
+                    token, stop = self._word(line, low, (start, end), ends)
+                add_parts(token[0] | beside | (Part.WEST if group == "w" else 0))
+                add_key(token[1])
             last = stop
 
     def _word(self, line: str, low: str, span: tuple[int, int], ends: set[int]) -> tuple[Token, int]:
@@ -116,11 +141,10 @@ class Tokens:
             and (word in self._lexicon.letters or not word.isdigit())
         ):
             return self._letter(line[start], word), end
-        return self._unknown(line, start, end), end
+        return self._unknown(line[start:end]), end
 
-    def _unknown(self, line: str, start: int, end: int) -> Token:
+    def _unknown_once(self, word: str) -> Token:
         """A word that begins no phrase; "option-b" ends in a letter."""
-        word = line[start:end]
         if word.isdigit():
             return _NUMBER
         if word[-2:-1] == "-" and self._lexicon.parts.get(_lower(word[:-2]), 0) & Part.OPTION:
@@ -143,13 +167,12 @@ class Tokens:
         Returns where the last of them ends: a phrase may have several words.
         """
         place, end = span
+        known, natives = self._lexicon.first_words, self._lexicon.natives
         unknown, stem = -1, False
         while place < end:
             character = low[place]
-            found = (
-                self._lexicon.phrase(low, place, character, None) if character in self._lexicon.first_words else None
-            )
-            native = self._lexicon.natives.get(character) if unknown < 0 else None
+            found = self._lexicon.phrase(low, place, character, None) if character in known else None
+            native = natives.get(character) if unknown < 0 else None
             if found is None and native is None:
                 # Korean words are set apart by spaces: what begins with something unknown is unknown to its end.
                 hangul = _HANGUL[0] <= character <= _HANGUL[1]
@@ -218,18 +241,24 @@ def _lower(line: str) -> str:
 
 
 def _candidate(lexicon: Lexicon) -> regex.Pattern[str]:
-    """What a long text has to hold to be looked at: a letter that stands free, or a word that begins a question."""
-
-    def any_of(part: int) -> str:
-        return "|".join(regex.escape(text) for text, parts in lexicon.parts.items() if parts & part) or "(?!)"
-
+    """What a long text has to hold to be looked at: a letter that stands free. All begins with one set, for speed."""
     word = rf"[{WEST}\p{{M}}]"
-    patterns = [rf"(?<!{word})\p{{Lu}}(?!{word})", rf"\A[^\p{{L}}\p{{N}}]{{0,4}}(?i:{any_of(Part.QUESTION)})"]
+    free = rf"(?<!{word}.)(?!{word})"
+    signs, patterns = r"\p{Lu}", [rf"(?<=\p{{Lu}}){free}"]
     if lexicon.letters:
-        letters = f"[{''.join(map(regex.escape, lexicon.letters))}]"
-        patterns.append(rf"(?<!{word}){letters}(?!{word}|\s?\p{{Latin}})")
-        patterns.append(rf"(?<!{word})(?i:{any_of(Part.OPTION)})[^\p{{L}}\p{{N}}]{{0,3}}{letters}(?!{word})")
+        letters = "".join(map(regex.escape, lexicon.letters))
+        options = "|".join(regex.escape(text) for text, parts in lexicon.parts.items() if parts & Part.OPTION)
+        article = rf"\s?\p{{Latin}}(?<!(?i:{options})[^\p{{L}}\p{{N}}]{{0,3}}..{{1,2}})" if options else r"\s?\p{Latin}"
+        signs += letters
+        patterns.append(rf"(?<=[{letters}]){free}(?!{article})")
     if lexicon.natives:
-        natives = f"[{''.join(map(regex.escape, lexicon.natives))}]"
-        patterns.append(rf"{natives}(?:(?=[{EAST}])|(?![\p{{L}}\p{{M}}]))")
-    return regex.compile("|".join(patterns))
+        natives = "".join(map(regex.escape, lexicon.natives))
+        signs += natives
+        patterns.append(rf"(?<=[{natives}])(?:(?=[{EAST}])|(?![\p{{L}}\p{{M}}]))")
+    return regex.compile(f"[{signs}](?:{'|'.join(patterns)})")
+
+
+def _question(lexicon: Lexicon) -> regex.Pattern[str]:
+    """A line that begins with a word such as "Question"."""
+    words = "|".join(regex.escape(text) for text, parts in lexicon.parts.items() if parts & Part.QUESTION)
+    return regex.compile(rf"[^\p{{L}}\p{{N}}]{{0,4}}(?i:{words or '(?!)'})")

@@ -120,6 +120,6 @@ class Wrappers:
             return " "
         if tag["close"] or small in _BLOCKS:
             return "\n"
-        if len(name) == 1:
-            return f"({name})"
+        if len(name) == 1:  # "<B>", "<A or B>"
+            return f"({tag[0][1:-1]})"
         return f"\n{MARK}" if self._rank(name) else f"\n{name}: "

@@ -92,7 +92,7 @@ class _Language:
 
     def lines(self, text: str) -> tuple[list[str], list[Line]]:
         """The lines of a text that are not blank, and what each says."""
-        texts = [line for line in (line.strip(" >|") for line in prepare(text).split("\n")) if line]
+        texts = [line for line in (line.strip(" >|・") for line in prepare(text).split("\n")) if line]
         return texts, [self._line(line) for line in texts]
 
     def _line(self, line: str) -> Line:
