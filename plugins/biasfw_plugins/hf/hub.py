@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from huggingface_hub import hf_hub_download, snapshot_download
+from huggingface_hub import errors, get_hf_file_metadata, hf_hub_download, hf_hub_url, snapshot_download
 from huggingface_hub.errors import (
     EntryNotFoundError,
     GatedRepoError,
@@ -24,6 +25,8 @@ from biasfw import ComponentError
 from biasfw_plugins.hf.files import CODE, PICKLED, SAFE, SETTINGS, Trust, is_whole
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_PATIENCE = 10.0  # seconds that the hub may take for a first answer
+_HTTP_ERROR: Any = getattr(errors, "HTTPError", OSError)  # of whichever HTTP library the hub's client takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,18 @@ def _get(name: str, revision: str | None, file: str) -> Path:
     except (LocalEntryNotFoundError, ValueError):
         pass
     with _worded(name, revision):
+        _check_reachable(name, revision, file)
         return Path(hf_hub_download(name, file, revision=revision))
+
+
+def _check_reachable(name: str, revision: str | None, file: str) -> None:
+    """Ask once for ``file``: without a network a download is tried for 20 s and more before it fails."""
+    try:
+        get_hf_file_metadata(hf_hub_url(name, file, revision=revision), timeout=_PATIENCE)
+    except HfHubHTTPError:  # the hub has answered
+        raise
+    except (_HTTP_ERROR, ConnectionError) as error:
+        raise LocalEntryNotFoundError(str(error)) from error
 
 
 @contextmanager
