@@ -45,6 +45,7 @@ __all__ = [
     "sign_flips",
     "simultaneous_level",
     "standing",
+    "stratified_proportion",
     "total_variation",
     "total_variation_test",
     "wilson",
@@ -55,6 +56,7 @@ _MIN_DEVIATING = 8  # fewer clusters that differ from the rest cannot carry a va
 _TINY = 1e-12
 _PROPORTION = "clustered proportion: Wilson form with effective n and t(C - 1)"
 _MEAN = "clustered mean: t(C - 1)"
+_STRATIFIED = "mean over strata, stratified and clustered: Wilson form with effective n and t(C - K)"
 _POINT = "clustered proportion against a point: score test with effective n and t(C - 1)"
 
 _Floats = NDArray[np.float64]
@@ -133,6 +135,47 @@ def proportion_from_cluster_sums(
         n_eff = min(n_eff, float(count))
     low, high = _wilson_form(mean, n_eff, _t_quantile(level, count))
     return Estimate(mean, se, low, high, rows, count, n_eff, _PROPORTION, None, level)
+
+
+def stratified_proportion(sums: ArrayLike, sizes: ArrayLike, level: float = 0.95) -> Estimate:
+    """The mean over K strata, each with the same weight, of the proportion in each (a macro average).
+
+    ``m = 1/K sum_k m_k``; with the linearised residual of cluster c in stratum k,
+    ``r_ck = sqrt(C_k/(C_k-1)) (S_ck - m_k n_ck)/(K N_k)``, ``SE^2 = sum_c (sum_k r_ck)^2``. Where every cluster lies in
+    one stratum this is the variance of a stratified sample, ``1/K^2 sum_k SE_k^2`` (Cochran 1977, Sampling
+    Techniques, section 5.6); a cluster that lies in several keeps their covariance. A stratum with one cluster has no
+    variance of its own: its residual is taken from ``m``, without the factor, which is conservative (Lumley 2010,
+    Complex Surveys, "adjust"). Wilson's form as in ``clustered_proportion`` with C - K degrees of freedom; where few
+    clusters differ, ``n_eff`` is at most the number of clusters that equal weights would need (Kish 1965).
+
+    Args:
+        sums: (C, K) sum of the values of each cluster in each stratum.
+        sizes: (C, K) rows of each cluster in each stratum; clusters and strata without rows are left out.
+        level: confidence level.
+    """
+    rows = np.asarray(sizes, dtype=np.float64)
+    used = rows.sum(axis=1) > 0, rows.sum(axis=0) > 0
+    rows, totals = rows[np.ix_(*used)], np.asarray(sums, dtype=np.float64)[np.ix_(*used)]
+    count, strata = rows.shape
+    n = round(float(rows.sum()))
+    if n == 0:
+        return Estimate(None, None, None, None, 0, 0, None, _STRATIFIED, "no rows", level)
+    means = totals.sum(axis=0) / rows.sum(axis=0)
+    mean = min(max(float(means.mean()), 0.0), 1.0)
+    if count < MIN_CLUSTERS or count - strata < MIN_CLUSTERS - 1:
+        reason = _too_few(count) if count < MIN_CLUSTERS else f"{count} clusters are too few for {strata} strata"
+        return Estimate(mean, None, None, None, n, count, None, _STRATIFIED, reason, level)
+    members = (rows > 0).sum(axis=0)
+    alone = members == 1
+    factors = np.where(alone, 1.0, np.sqrt(members / np.maximum(members - 1, 1)))
+    shares = rows / (strata * rows.sum(axis=0))
+    centred = totals / (strata * rows.sum(axis=0)) - shares * np.where(alone, mean, means)
+    se = float(np.linalg.norm((factors * centred).sum(axis=1)))
+    n_eff = mean * (1 - mean) / se**2 if se > _TINY else math.inf
+    if se <= _TINY or _deviating(totals.sum(axis=1) / rows.sum(axis=1)) < _MIN_DEVIATING:
+        n_eff = min(n_eff, 1 / float((shares.sum(axis=1) ** 2).sum()))
+    low, high = _wilson_form(mean, n_eff, float(stdtrit(count - strata, 0.5 + level / 2)))
+    return Estimate(mean, se, low, high, n, count, n_eff, _STRATIFIED, None, level)
 
 
 def clustered_mean(values: ArrayLike, clusters: ArrayLike, level: float = 0.95) -> Estimate:

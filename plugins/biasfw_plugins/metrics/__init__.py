@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from biasfw import MetricSpec, hookimpl
+from biasfw_plugins.metrics.choice.specs import choice_metrics
 
 biasfw_api = 1
 
@@ -25,7 +26,8 @@ _SLOT = _options(slot={"type": "string", "description": "the slot to report on; 
 
 @hookimpl
 def biasfw_metrics() -> Iterable[MetricSpec]:
-    """Offer the metrics of benchmarks that put labels into slots."""
+    """Offer the metrics of benchmarks that put labels into slots, and of those that offer options."""
+    yield from choice_metrics()
     yield MetricSpec(
         "label_share",
         load=f"{_HERE}.shares:LabelShare",
