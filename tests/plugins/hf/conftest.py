@@ -77,6 +77,10 @@ def _configuration(architecture: str, vocabulary: int, context: int) -> Any:
         return transformers.GPT2Config(
             **common, n_embd=32, n_layer=2, n_head=2, n_positions=context, initializer_range=0.3
         )
+    if architecture == "mpt":  # no positions can be told to it
+        return transformers.MptConfig(
+            **common, d_model=32, n_layers=2, n_heads=2, max_seq_len=context, initializer_range=0.3
+        )
     if architecture == "mamba":
         return transformers.MambaConfig(**common, **shape, state_size=8)
     if architecture == "bert":

@@ -24,7 +24,8 @@ pytestmark = pytest.mark.model
 
 Ask = Callable[..., Request]
 Tiny = Callable[..., Path]
-ARCHITECTURES = ["llama", "mistral", "gpt2", "mamba"]  # plain, sliding window of 16, learned positions, recurrent
+# Plain, a sliding window of 16, learned positions, positions by place alone, recurrent.
+ARCHITECTURES = ["llama", "mistral", "gpt2", "mpt", "mamba"]
 NAMES = ["ab", "cd", "ef", "gh", "ij"]
 PAIRS = [f"MODERN: {x}\nOTHER: {y}\n" for x in NAMES for y in NAMES if x != y]
 
