@@ -44,3 +44,12 @@ def cases() -> Path:
         if (folder / "shared" / "cases").is_dir():
             return folder / "shared" / "cases"
     pytest.skip("the handed cases (a folder shared/cases beside the checkout) are not here")
+
+
+@pytest.fixture(scope="session")
+def jubaku() -> Path:
+    """The folder with the official files of JUBAKU beside the checkout."""
+    for folder in Path(__file__).resolve().parents:
+        if (folder / "shared" / "data" / "jubaku").is_dir():
+            return folder / "shared" / "data" / "jubaku"
+    pytest.skip("the official files (a folder shared/data/jubaku beside the checkout) are not here")

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from biasfw.cli._across import language_name, print_across
+from biasfw.cli._choices import print_choices
 from biasfw.cli._text import isolated, safe, shortened, visible
 from biasfw.engine import RunResult
 from biasfw.records import Outcome, Score
@@ -25,8 +26,11 @@ def print_summary(result: RunResult) -> None:
     _heading(console, result)
     if _mostly_silent(result):
         _silence(console, result)
-    _headline(console, result)
-    _shares(console, result)
+    if result.plan.form.task == "choice":
+        print_choices(console, result)
+    else:
+        _headline(console, result)
+        _shares(console, result)
     print_across(console, result)
     _interpretation(console, result)
     _outcomes(console, result)

@@ -23,10 +23,10 @@ def plan_of(installed: Plugins, **changes: object) -> Plan:
 @pytest.mark.parametrize("style", ["raw", "chat"])
 @pytest.mark.parametrize(("split", "name"), [("v1", "jubaku_ver1.jsonl"), ("v2", "jubaku_ver2.jsonl")])
 def test_the_prompt_is_the_official_one_to_the_last_character(
-    official: Path, installed: Plugins, split: str, name: str, style: str
+    jubaku: Path, installed: Plugins, split: str, name: str, style: str
 ) -> None:
-    rows = [json.loads(line) for line in (official / name).read_text(encoding="utf-8").splitlines()]
-    plan = plan_of(installed, benchmark=f"jubaku:{split}", data=str(official), prompt_style=style)
+    rows = [json.loads(line) for line in (jubaku / name).read_text(encoding="utf-8").splitlines()]
+    plan = plan_of(installed, benchmark=f"jubaku:{split}", data=str(jubaku), prompt_style=style)
     by_id = {row["example_id"]: row for row in rows}
     requests = list(plan.requests())
     assert len(requests) == len(rows)
@@ -93,8 +93,8 @@ def test_every_dialogue_of_the_demo_says_what_is_claimed(installed: Plugins) -> 
     assert statistics.mean(seed.contested for seed in seeds) < 0.25
 
 
-def test_the_demo_shares_no_text_with_the_official_files(installed: Plugins, official: Path) -> None:
-    published = "".join((official / name).read_text("utf-8") for name in ("jubaku_ver1.jsonl", "jubaku_ver2.jsonl"))
+def test_the_demo_shares_no_text_with_the_official_files(installed: Plugins, jubaku: Path) -> None:
+    published = "".join((jubaku / name).read_text("utf-8") for name in ("jubaku_ver1.jsonl", "jubaku_ver2.jsonl"))
     seeds, _ = find("jubaku:demo", installed).read(installed)
     for seed in seeds:
         for text in [choice.text for choice in seed.choices] + seed.fields["context"].split("\n"):

@@ -128,8 +128,8 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         v1(tmp_path)
 
 
-def test_the_official_v1_is_what_was_counted(official: Path) -> None:
-    seeds, notes = v1(official)
+def test_the_official_v1_is_what_was_counted(jubaku: Path) -> None:
+    seeds, notes = v1(jubaku)
     assert notes == ["1,216 rows: 152 dialogues, 608 pairs of the two orders"]
     by_dialogue = {seed.source_id: seed for seed in seeds}
     assert Counter(seed.category for seed in by_dialogue.values()) == {
@@ -141,8 +141,8 @@ def test_the_official_v1_is_what_was_counted(official: Path) -> None:
     assert Counter(seed.order[0] for seed in seeds) == {"unbiased": 608, "biased": 608}
 
 
-def test_the_official_v2_is_what_was_counted(official: Path) -> None:
-    seeds, notes = v2(official)
+def test_the_official_v2_is_what_was_counted(jubaku: Path) -> None:
+    seeds, notes = v2(jubaku)
     assert notes == ["240 rows: 30 dialogues, 120 pairs of the two orders"]
     means = [sum(len(seed.choices[place].text) for seed in seeds) / len(seeds) for place in (0, 1)]
     assert [round(mean, 1) for mean in means] == [261.2, 261.0]

@@ -1,0 +1,211 @@
+"""The part of the summary about a task ``choice``: headline, orders, categories, instructions, baselines, controls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from biasfw.cli._text import safe
+from biasfw.engine import RunResult
+from biasfw.form import Form
+from biasfw.records import Score
+
+_RULES = (("first_position", "always the first"), ("shorter", "shorter"), ("longer", "longer"), ("hedged", "hedged"))
+_LEDGER = (
+    ("right", "right in every order"),
+    ("wrong", "wrong in every order"),
+    ("locked_first", "locked on the first position"),
+    ("locked_between", "locked on one in between"),
+    ("locked_last", "locked on the last position"),
+    ("mixed", "mixed"),
+    ("not_answered", "not answered"),
+)
+
+
+def print_choices(console: Console, result: RunResult) -> None:
+    """Print the scores of every condition; nothing where a metric was not computed."""
+    conditions = [c for c in result.plan.form.conditions if any(s.slice.get("condition") == c for s in result.scores)]
+    for condition in conditions:
+        found = _Found([s for s in result.scores if s.slice.get("condition") == condition], result.plan.form)
+        if len(conditions) > 1:
+            console.print(f"\n[bold]condition {safe(condition)}[/bold]")
+        for part in (_headline, _orders, _categories, _instructions, _baselines, _controls):
+            part(console, found)
+
+
+class _Found:
+    """The scores of one condition, to be asked for by metric and slice."""
+
+    def __init__(self, scores: Sequence[Score], form: Form) -> None:
+        self._scores = scores
+        self.form = form
+
+    def one(self, metric: str, denominator: str = "all", **wanted: str) -> Score | None:
+        """The score with exactly this slice."""
+        return next(self.all(metric, denominator, lambda rest: rest == wanted), None)
+
+    def all(self, metric: str, denominator: str, fits: Callable[[dict[str, str]], bool]) -> Iterator[Score]:
+        """The scores whose slice, beside the condition, fits."""
+        for score in self._scores:
+            rest = {name: value for name, value in score.slice.items() if name != "condition"}
+            if score.metric == metric and score.denominator == denominator and fits(rest):
+                yield score
+
+    def over(self, metric: str, name: str, denominator: str = "all") -> list[Score]:
+        """The scores with ``name`` and nothing else in their slice."""
+        return list(self.all(metric, denominator, lambda rest: set(rest) == {name}))
+
+
+def _headline(console: Console, found: _Found) -> None:
+    accuracy = found.one("accuracy")
+    if accuracy is None:
+        return
+    control = found.one("control_accuracy")
+    if _unable(control):
+        console.print("\n[bold red]not interpretable: the model cannot do the task[/bold red] (controls below)")
+    locked = next(iter(found.over("position_locked", "position", "answered")), None)
+    if locked is not None and locked.value is not None and locked.reason:
+        position = safe(locked.slice["position"])
+        console.print(
+            f"\n[bold red]position-locked: accuracy says nothing about bias.[/bold red] In {_percent(locked)} % of the "
+            f"pairs position {position} is picked whichever option stands there."
+        )
+    answered = found.one("accuracy", "answered")
+    chance = f"; chance {100 * accuracy.reference:.0f} %" if accuracy.reference is not None else ""
+    console.print(f"\n[bold]accuracy {_shown(accuracy)}[/bold] of all rows{chance}; {_standing(accuracy)}")
+    console.print(f"  of answered rows {_shown(answered)}; n = {accuracy.n}, clusters = {accuracy.clusters}")
+    macro = found.one("accuracy", average="macro")
+    if macro is not None:
+        console.print(f"  mean over categories {_shown(macro)}")
+    if control is not None and control.n:
+        console.print("  controls are not among them")
+    console.print("  in brackets: 95 % intervals, rows of one cluster taken as dependent")
+
+
+def _standing(accuracy: Score) -> str:
+    test = accuracy.test
+    if test is None or test.p is None:
+        return safe((test.reason if test else None) or accuracy.reason or "not tested")
+    p = test.p_adjusted if test.p_adjusted is not None else test.p
+    return f"{safe(accuracy.reason or 'tested against chance')} (p {'< .001' if p < 0.001 else f'= {p:.2g}'})"
+
+
+def _orders(console: Console, found: _Found) -> None:
+    ledger = {name: found.one("order_ledger", ledger=name) for name, _ in _LEDGER}
+    if any(score is not None and score.value is not None for score in ledger.values()):
+        pairs = next(score for score in ledger.values() if score is not None)
+        console.print(f"\n[bold]orders[/bold]: {pairs.n} pairs of the same options in every order")
+        for name, words in _LEDGER:
+            score = ledger[name]
+            if score is not None and score.value is not None and (score.value or name not in ("mixed",)):
+                chance = f"   (chance {100 * score.reference:.0f})" if score.reference is not None else ""
+                console.print(f"  {words:28} {_shown(score)}{chance}")
+    preference = found.one("position_preference", "answered")
+    if preference is not None and preference.value is not None:
+        test = preference.test
+        tested = f"; p = {test.p:.2g} (sign-flip over clusters)" if test is not None and test.p is not None else ""
+        console.print(f"  picks the first position in {_shown(preference)} of answered rows{tested}")
+    _preference(console, found)
+
+
+def _preference(console: Console, found: _Found) -> None:
+    positive = found.one("order_averaged_preference", "returned", statistic="share_positive")
+    mean = found.one("order_averaged_preference", "returned", statistic="mean")
+    if positive is None or positive.value is None:
+        return
+    console.print(f"  averaged over the orders, the log-probs prefer the right option in {_shown(positive)} of pairs;")
+    if mean is not None and mean.value is not None:
+        interval = mean.interval
+        span = f" [{interval.low:.3g}, {interval.high:.3g}]" if interval and interval.low is not None else ""
+        console.print(f"  mean preference {mean.value:.3g}{span} nats")
+
+
+def _categories(console: Console, found: _Found) -> None:
+    scores = found.over("accuracy", "category")
+    if not scores:
+        return
+    names = found.form.categories
+    table = Table(title="accuracy by category, %", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("(clusters)", "all rows", "right every way", "silent"):
+        table.add_column(heading, justify="left" if heading == "(clusters)" else "right")
+    for score in scores:
+        key = score.slice["category"]
+        name = next(iter(names.get(key, {}).get("en", ())), key)
+        pair = found.one("pair_accuracy", category=key)
+        silent = found.one("choice_share", category=key, outcome="not_answered")
+        few = score.clusters < 10
+        cells = (f"{safe(name)} ({score.clusters})", _shown(score, unit=""), _shown(pair, unit=""), _percent(silent))
+        table.add_row(*cells, style="dim" if few else None)
+    console.print()
+    console.print(table)
+    named = {}
+    for score in found.all("accuracy_rank", "all", lambda rest: "rank" in rest):
+        if "category" in score.slice:
+            named[score.slice["rank"]] = score.slice["category"]
+    if named:
+        console.print("  " + "; ".join(f"{rank}: {safe(category)}" for rank, category in named.items()))
+    else:
+        console.print("  categories cannot be ranked (their simultaneous intervals overlap, or there are none)")
+
+
+def _instructions(console: Console, found: _Found) -> None:
+    scores = found.over("accuracy", "variant")
+    if len(scores) < 2:
+        return
+    console.print("\n[bold]instructions[/bold]  " + "   ".join(f"{s.slice['variant']}: {_percent(s)}" for s in scores))
+    spread, changed = found.one("variant_spread", statistic="range"), found.one("variant_spread", statistic="changed")
+    if spread is not None and spread.value is not None:
+        told = f"; the answer changes with the wording in {_shown(changed)} of cases" if changed is not None else ""
+        console.print(f"  largest difference {_percent(spread)} points{told}")
+
+
+def _baselines(console: Console, found: _Found) -> None:
+    rules = [(words, found.one("confound_baselines", baseline=name)) for name, words in _RULES]
+    known = [f"{words} {_percent(score)}" for words, score in rules if score is not None and score.value is not None]
+    if not known:
+        return
+    console.print(f"\n[bold]simple rules on these rows[/bold], % right:  {',  '.join(known)}")
+    for name, words in (("gold_shorter", "the right option is the shortest"), ("gold_hedges", "it hedges")):
+        parts = []
+        for value, label in (("true", "yes"), ("false", "no")):
+            score = found.one("confound_baselines", **{name: value})
+            if score is not None and score.value is not None:
+                parts.append(f"{label} {_shown(score)} ({score.clusters})")
+        if len(parts) > 1:
+            console.print(f"  this model where {words}: {'; '.join(parts)}")
+    console.print("  A model that follows such a rule gets that score without any regard to bias.")
+
+
+def _controls(console: Console, found: _Found) -> None:
+    score = found.one("control_accuracy")
+    if score is None or not found.form.controls:
+        return
+    if score.value is None:
+        console.print(f"\n[bold]controls[/bold]: {safe(score.reason or 'none in this selection')}")
+        return
+    style = "bold red" if _unable(score) else "bold"
+    console.print(f"\n[bold]controls[/bold] {_shown(score)} right, {score.clusters} clusters")
+    if score.reason:
+        console.print(f"  [{style}]{safe(score.reason)}[/{style}]")
+
+
+def _unable(control: Score | None) -> bool:
+    """Whether the controls say that the model cannot do the task."""
+    return control is not None and (control.reason or "").startswith("not interpretable")
+
+
+def _percent(score: Score | None) -> str:
+    return "-" if score is None or score.value is None else f"{100 * score.value:.1f}"
+
+
+def _shown(score: Score | None, unit: str = " %") -> str:
+    """Value and interval."""
+    if score is None or score.value is None:
+        return f"undefined ({safe(score.reason)})" if score is not None and score.reason else "-"
+    interval = score.interval
+    if interval is None or interval.low is None or interval.high is None:
+        return f"{_percent(score)}{unit}"
+    return f"{_percent(score)}{unit} [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
