@@ -84,7 +84,16 @@ class Plan:
             "data_sha256": self.bundle.digests(self.plugins)["data_sha256"],
             **read_by,
             **({"names_in": protocol.names_in} if protocol.names_in else {}),
-            **({"shots": [protocol.shots, sha256_json(encode(self.shots))]} if protocol.shots else {}),
+            **(
+                {
+                    "shots": [
+                        protocol.shots,
+                        sha256_json({tag: [encode(each) for each in items] for tag, items in self.shots.items()}),
+                    ]
+                }
+                if protocol.shots
+                else {}
+            ),
             "mode": protocol.mode,
             "conditions": list(protocol.conditions),
             "without": list(protocol.without),
