@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from biasfw import seedcheck
 from biasfw.contracts import Reader
 from biasfw.errors import DataError, UsageError
 from biasfw.keys import sha256_file, sha256_json
-from biasfw.phrases import listed
 from biasfw.plugins import Component, Plugins, load_class
 from biasfw.records import Seed
 from biasfw.schemas import check_options
@@ -20,7 +20,10 @@ from biasfw.sources import source_of
 if TYPE_CHECKING:
     from biasfw.bundles import Bundle
 
-_SAID = ("summary", "licence", "redistribution", "interpretation", "conditions")
+_SAID = (
+    "summary", "licence", "redistribution", "interpretation", "conditions", "question_id", "citation", "authorship",
+    "expected", "reference_results", "not_recovered",
+)  # fmt: skip
 
 
 def of_split(manifest: Mapping[str, Any], split: str) -> Mapping[str, Any]:
@@ -165,10 +168,9 @@ def _check(seeds: Sequence[Seed], bundle: Bundle, folder: Path) -> None:
     seen = set()
     for seed in seeds:
         where = f"{folder}: item {seed.source_id!r} ({seed.language})"
-        if seed.category not in categories:
-            raise DataError(
-                f"{where}: category {seed.category!r} is not in the manifest; it has: {listed(sorted(categories))}"
-            )
+        wrong = seedcheck.wrong(seed, bundle.manifest, categories)
+        if wrong:
+            raise DataError(f"{where}: {wrong}")
         identity = (seed.source_id, seed.language, seed.variant, seed.order)
         if identity in seen:
             raise DataError(f"{where} stands there twice; give every item its own source_id")
