@@ -21,8 +21,8 @@ class Label:
     abstains: bool = False
 
     def name(self, language: str) -> str:
-        """The name shown in ``language``, else in English, else the key."""
-        for tag in (language, language.partition("-")[0], "en"):
+        """The name shown in ``language``, else in English, else in any, else the key."""
+        for tag in (language, language.partition("-")[0], "en", *self.names):
             if self.names.get(tag):
                 return self.names[tag][0]
         return self.key
@@ -36,9 +36,9 @@ class Slot:
     headers: Mapping[str, Names] = field(default_factory=dict)
 
     def header(self, condition: str, language: str) -> str:
-        """The header asked for under ``condition`` in ``language`` (falls back to English, then the key)."""
+        """The header asked for under ``condition`` in ``language`` (falls back to English, to any, then the key)."""
         names = self.headers.get(condition, {})
-        for tag in (language, language.partition("-")[0], "en"):
+        for tag in (language, language.partition("-")[0], "en", *names):
             if names.get(tag):
                 return names[tag][0]
         return self.key
@@ -51,6 +51,10 @@ class Merge:
     key: str
     labels: tuple[str, ...]
     names: Names = field(default_factory=dict)
+
+    def name(self, language: str) -> str:
+        """The name shown in ``language``, as a label's."""
+        return Label(self.key, self.names).name(language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,11 @@ class Form:
     conditions: tuple[str, ...] = ()
     calibrate: str | None = None  # the condition whose log-probs are subtracted in choices mode
     controls: tuple[str, ...] = ()  # categories without social content: can the model do the task at all?
+
+    @property
+    def shown_in(self) -> str:
+        """The language in which labels and slots are shown to people: English, else the benchmark's first."""
+        return "en" if "en" in self.languages or not self.languages else self.languages[0]
 
     @property
     def groups(self) -> tuple[Label, ...]:

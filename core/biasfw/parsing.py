@@ -124,7 +124,7 @@ class Texts:
             raise DataError("the headers of an answer are a benchmark's; name one with --benchmark")
         form = bundles.make_form(self._bundle.manifest, self._conditions, ())
         if groups is None:
-            return form, {label.key: label.name("en") for label in form.labels}
+            return form, {label.key: label.name(form.shown_in) for label in form.labels}
         labels = _grouped(form.labels, groups, language)
         return Form(form.task, form.slots, labels, languages=form.languages, conditions=form.conditions), {
             label.key: label.key for label in labels
