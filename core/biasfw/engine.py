@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -36,6 +37,8 @@ class RunResult:
     flags: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     samples: tuple[tuple[Item, Response], ...] = ()
+    permanent: int = 0  # of the failed: asking again cannot help
+    errors: Mapping[str, int] = field(default_factory=dict)  # message of a failure -> how often
     scores_file: str = ""  # within the directory
     identity: Mapping[str, Any] = field(default_factory=dict)  # what was loaded when the run was asked
     beside: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # other scores of the run: file -> about it
@@ -143,8 +146,15 @@ def conclude(
     return RunResult(
         directory.path, status, outcomes, tuple(scores), plan, len(handles), asked, failed, dict(judged.flags),
         (*plan.notes, *directory.info.get("identity", {}).get("notes", ())), _samples(plan, directory, handles),
-        file, directory.info.get("identity", {}), beside,
+        *_failures(directory, handles), file, directory.info.get("identity", {}), beside,
     )  # fmt: skip
+
+
+def _failures(directory: RunDirectory, handles: list[Handle]) -> tuple[int, dict[str, int]]:
+    """How many failures are permanent, and how often each message is among them all."""
+    failed = [h.key for h in handles if h.key not in directory.responses.index and h.key in directory.failures.index]
+    errors = [directory.failures.read(key)["error"] for key in failed]
+    return sum(bool(error.get("permanent")) for error in errors), dict(Counter(error["message"] for error in errors))
 
 
 def _samples(plan: Plan, directory: RunDirectory, handles: list[Handle]) -> tuple[tuple[Item, Response], ...]:

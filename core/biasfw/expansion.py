@@ -187,6 +187,7 @@ class Selected:
     items: int
     of: int
     clusters: int
+    of_clusters: int = 0
 
     def __str__(self) -> str:
         return f"{self.items} of {self.of} items"
@@ -208,7 +209,7 @@ def select(trials: Sequence[Trial], selection: Selection) -> Selected:
     chosen = _round_robin(kept, sizes, selection.limit)
     taken = tuple(trial for trial in kept if trial.item.cluster in chosen)
     items = sum(sizes[cluster] for cluster in chosen)
-    return Selected(taken, items, sum(_sizes(trials).values()), len(chosen))
+    return Selected(taken, items, sum((every := _sizes(trials)).values()), len(chosen), len(every))
 
 
 def _base(item: Item) -> tuple[str, str, str]:
