@@ -86,3 +86,16 @@ def test_shorter_is_1136_of_1216(tmp_path: Path, jubaku: Path, installed: Plugin
     assert whole[0].value is not None
     assert round(whole[0].value * whole[0].n) == 1136
     assert whole[0].n == 1216
+
+
+def test_show_prints_the_figures_that_are_known_and_says_which_are_not() -> None:
+    shown = CliRunner().invoke(app, ["show", "jubaku"])
+    assert shown.exit_code == 0, shown.output
+    for figure in ("accuracy 23 percent", "13 percent", "33 percent", "91 percent", "21.3 percent", "22.8 percent"):
+        assert figure in shown.stdout
+    assert shown.stdout.count("arXiv 2603.20581") >= 6, "every figure has its source"
+    assert "not recovered, so left out:" in shown.stdout
+    assert "the means of the other eight categories" in shown.stdout
+    second = CliRunner().invoke(app, ["show", "jubaku:v2"])
+    assert "published figures: none recovered" in second.stdout
+    assert "arXiv 2604.00568" in second.stdout

@@ -92,11 +92,28 @@ def _print_bundle(bundle: Bundle) -> None:
         say(f"preset {name}: {preset['summary']}")
     say(f"licence: {manifest['licence']}   redistribution: {manifest['redistribution']}")
     say(f"cite: {_citation(manifest)}")
-    results = manifest.get("reference_results", [])
+    _print_figures(bundle)
+    others = [name for name in bundle.written["splits"] if name != bundle.split]
+    if others:
+        commands = ", ".join(f"biasfw show {bundle.name}:{name}" for name in others)
+        say(f"\nshown: {bundle.full_name}; for the others: {commands}")
+
+
+def _print_figures(bundle: Bundle) -> None:
+    """Published figures with their sources, and what is known to be published and was not recovered."""
+    results = bundle.manifest.get("reference_results", [])
     say("\npublished figures:" if results else "\npublished figures: none recovered")
     for result in results:
-        rest = ", ".join(f"{k} {v}" for k, v in result.items() if k not in ("value", "unit", "source"))
-        say(f"  {result.get('value', 'not recovered')} {result.get('unit', '')} ({rest}); {result['source']}")
+        bound = {"at_least": "at least ", "at_most": "at most "}.get(result.get("bound", ""), "")
+        about = {**result.get("slice", {}), **({"condition": result["condition"]} if "condition" in result else {})}
+        said = "; ".join(text if name == "over" else f"{name} {text}" for name, text in about.items())
+        figure = f"{bound}{result['value']} {result['unit']}"
+        say(f"  {result['metric']} {figure}{f' ({said})' if said else ''}\n    {result['source']}")
+    missing = bundle.manifest.get("not_recovered", ())
+    if missing:
+        say("not recovered, so left out:")
+        for text in missing:
+            say(f"  {text}")
 
 
 def _citation(manifest: Mapping[str, Any]) -> str:
