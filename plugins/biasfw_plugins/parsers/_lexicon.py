@@ -51,8 +51,11 @@ class Lexicon:
         names = {name: value.label for name, value in index_names(form, language).items()}
         keys = {fold(label.key): label.key for label in form.labels if len(fold(label.key)) == 1}
         self.letters: Mapping[str, str | None] = {name: key for name, key in names.items() if len(name) == 1} or keys
-        self.natives = _natives(packs, self.letters)
         self.wordlike = {fold(word) for pack in packs for word in pack.choice_words.get("words", ())}
+        displayed = {letter: key for letter, key in self.letters.items() if joins(letter)}
+        self.natives = {**_natives(packs, self.letters), **displayed}
+        # Those that are displayed stand for options wherever they are not joined to other words.
+        self.plain_natives = displayed.keys() - self.wordlike
         self.options = tuple(label.key for label in form.labels)
         self.names = tuple(name for name in names if len(name) > 1)
         parts: dict[str, int] = {}

@@ -45,7 +45,7 @@ def read_line(words: Words) -> Line:
     ranges = _sentences(parts)
     if not ranges:
         return Line(question=question)
-    sentences = [(_sentence(parts[start:end], keys[start:end]), asks) for start, end, asks in ranges]
+    sentences = [(_sentence(parts[start:end], keys[start:end], end < len(parts)), asks) for start, end, asks in ranges]
     first, asked = sentences[0]
     stated = _stated(sentences)
     alone = bare(first, asks=asked) if len(sentences) == 1 and not stated else None
@@ -71,8 +71,8 @@ def read_line(words: Words) -> Line:
     )
 
 
-def _sentence(parts: Sequence[int], keys: Sequence[str | None]) -> Sentence:
-    return Sentence(parts, keys) if all_parts(parts) & _TELLING else _SILENT
+def _sentence(parts: Sequence[int], keys: Sequence[str | None], ended: bool) -> Sentence:
+    return Sentence(parts, keys, ended=ended) if all_parts(parts) & _TELLING else _SILENT
 
 
 def _stated(sentences: Sequence[tuple[Sentence, bool]]) -> list[Statement]:

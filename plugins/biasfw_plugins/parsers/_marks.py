@@ -29,6 +29,9 @@ _ENCLOSING = re.compile("[\u0488\u0489\u1abe\u20dd-\u20e0\u20e2-\u20e4\ua670-\ua
 _ARROW = re.compile(r"[-=]{1,3}>")
 _APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_])")
 _HYPHEN = re.compile(r"(?<=[^\W\d_]{2})[-‐‑](?=[^\W\d_]{2})")
+# Boxes of a list that are ticked, and its entries that are not.
+_TICKED = re.compile(r"\[[xX✓✔]\]|[☑☒✓✔✅]")
+_UNTICKED = re.compile(r"^(?:[-+•]?\s)?\s?(?:\[ ?\]|[☐□])[^\n]*$", re.MULTILINE)
 _SPACES = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 
 
@@ -41,6 +44,8 @@ def prepare(text: str) -> str:
         text = _ENCLOSING.sub("", text)
         if _FILLED_LETTER.search(text):
             text = text.translate(_FILLED)
+    if "[" in text or not text.isascii():
+        text = _UNTICKED.sub("", _TICKED.sub("", text))
     if ">" in text:
         text = _ARROW.sub(":", text)
     if "'" in text:

@@ -19,15 +19,15 @@ _MOST = 24  # letters in one sentence; more state nothing
 class Sentence:
     """One sentence without its final mark, and what its words make of its letters (given by position).
 
-    ``parts`` and ``keys``: what each token can be, and the option it names.
+    ``parts`` and ``keys``: what each token can be, and the option it names. ``ended``: a mark ends it.
 
     ``rejected``: letters that are negated or set aside. ``apart``: those of them that the negation stands beside.
     ``bound``: negation -> the letter that it stands before. ``several``: letters that are joined with others, so that
     none of them is meant alone. ``silent``: letters in a reason, in a condition, or offered ("between A and B").
     """
 
-    def __init__(self, parts: Sequence[int], keys: Sequence[str | None]) -> None:
-        self.parts, self.keys = parts, keys
+    def __init__(self, parts: Sequence[int], keys: Sequence[str | None], *, ended: bool = True) -> None:
+        self.parts, self.keys, self.ended = parts, keys, ended
         letters = [index for index, part in enumerate(parts) if part & Part.LETTER]
         self.letters = letters if len(letters) <= _MOST else []
         self.rejected: set[int] = set()

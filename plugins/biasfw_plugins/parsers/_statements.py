@@ -21,14 +21,14 @@ DECLINED = ""  # the key of a statement that declines all options
 class Statement(NamedTuple):
     """``key``: the option; ``DECLINED``; None if several options, or none that is offered, are stated.
 
-    ``open``: its last word ends the sentence, and a negation might have followed. ``small``: its last word is a letter
-    in lower case that might have been an article. Both matter only where a text was cut.
+    ``open``: its last word ends the sentence, and a negation might have followed. ``loose``: its last word is a letter
+    that might have been an article, or the subject of a sentence. Both matter only where a text was cut.
     """
 
     level: Level
     key: str | None
     open: bool = False
-    small: bool = False
+    loose: bool = False
 
 
 def statements(sentence: Sentence) -> list[Statement]:
@@ -55,7 +55,7 @@ def _final_clause(sentence: Sentence) -> list[Statement]:
     clauses = [place for place in range(1, letter) if parts[place] & begins]
     if not clauses:
         return []
-    final = bare(Sentence(parts[clauses[-1] :], sentence.keys[clauses[-1] :]))
+    final = bare(Sentence(parts[clauses[-1] :], sentence.keys[clauses[-1] :], ended=sentence.ended))
     return [final._replace(level=Level.CHOOSES)] if final and final.key else []
 
 
@@ -64,17 +64,17 @@ def _of_letter(sentence: Sentence, letter: int) -> Statement | None:
     before = introduction(sentence, letter)
     if letter in sentence.several or before.several:
         return Statement(Level.CHOOSES, None) if before.level is Level.CHOOSES else None
-    last = letter + 1 == len(sentence.parts)
-    small = last and bool(sentence.parts[letter] & Part.LOWER)
+    last = letter + 1 == len(sentence.parts) and not sentence.ended
+    loose = last and bool(sentence.parts[letter] & Part.LOWER)
     if before.level is not Level.CHOOSES:
         if key is None or names_other(sentence, letter):
             return None
         level, ends = said_after(sentence, letter)
         if level is not Level.CHOOSES and set_against(sentence, letter):
-            return Statement(Level.CHOOSES, key, last, small)
+            return Statement(Level.CHOOSES, key, last, loose)
         if level is not None or before.level is None:
             return Statement(level, key, ends) if level is not None else None
-    return Statement(before.level, key, last and not before.colon, small)
+    return Statement(before.level, key, last and not before.colon, loose)
 
 
 def _declining(sentence: Sentence) -> list[Statement]:
@@ -112,7 +112,9 @@ def bare(sentence: Sentence, *, asks: bool = False) -> Statement | None:
         return None
     if asks and any(part & (Part.LINK | Part.ANSWER) for part in parts):
         return None
-    return Statement(Level.NAMES, keys.pop())
+    introduced = first == last == 0 or parts[last - 1] & (Part.COLON | Part.DASH | Part.OPEN | Part.QUOTE | Part.MARKED)
+    loose = last + 1 == len(parts) and not sentence.ended and not introduced
+    return Statement(Level.NAMES, keys.pop(), loose=loose)
 
 
 def leading(sentence: Sentence) -> int | None:

@@ -61,7 +61,7 @@ def introduction(sentence: Sentence, letter: int) -> Introduction:
             place, colon = _opening(parts, place), True
         elif part & (Part.COLON | Part.DASH | Part.JOIN) or _opens_answer(parts, place):
             colon = True
-        elif part & Part.COMMA and place and parts[place - 1] & Part.LINK and place == letter - 1:
+        elif part & Part.COMMA and place and parts[place - 1] & (Part.LINK | Part.ANSWER) and place == letter - 1:
             pass  # "the better one is, B"
         elif not (part & Part.NUMBER and colon):
             break
@@ -144,9 +144,9 @@ def said_after(sentence: Sentence, letter: int) -> tuple[Level | None, bool]:
             if _defines(parts, place):
                 break
             if not _letter_follows(sentence, place):
-                return Level.CHOOSES, last
+                return Level.CHOOSES, last and not sentence.ended
         if part & Part.BETTER:
-            found = found if found[0] else (Level.PREFERS, last)
+            found = found if found[0] else (Level.PREFERS, last and not sentence.ended)
         elif not (_is_aside(sentence, place) or part & _PASSED_AFTER):
             break
         link = link or bool(part & Part.LINK)

@@ -17,7 +17,7 @@ _HIRAGANA, _HANGUL = "ぁゟ", "가힣"
 _GLUED = ("+", "@", "%", "°")  # directly after a letter they make something else of it: a grade, an address
 _BEFORE_NATIVE = (
     Part.ANSWER | Part.OPTION | Part.COLON | Part.OPEN | Part.CLOSE | Part.QUOTE | Part.STOP | Part.ASK | Part.DASH
-    | Part.MARKED | Part.AND | Part.COMMA | Part.JOIN | Part.NUMBER | Part.NOT | Part.FILLER | Part.LINK
+    | Part.MARKED | Part.AND | Part.COMMA | Part.JOIN | Part.NUMBER | Part.NOT | Part.NOT_AFTER | Part.FILLER | Part.LINK
 )  # fmt: skip
 _AFTER_NATIVE = (
     Part.COLON | Part.COMMA | Part.STOP | Part.ASK | Part.OPEN | Part.CLOSE | Part.QUOTE | Part.DASH | Part.JOIN
@@ -186,7 +186,8 @@ class Tokens:
                 words.add(_word_between(low[place - 1]), beside if unknown == span[0] else Part.BESIDE)
             token, stop = found or (Token(0), place + 1)
             if native is not None and stop == place + 1:
-                token = Token(token.parts | Part.LETTER | Part.NATIVE, native)
+                wordlike = 0 if character in self._lexicon.plain_natives else Part.WORDLIKE
+                token = Token(token.parts | Part.LETTER | Part.NATIVE | wordlike, native)
             words.add(token, Part.EAST | (beside if place == span[0] else Part.BESIDE))
             place, unknown, stem = stop, -1, bool(token.parts & _STEM)
         if unknown >= 0:
@@ -221,9 +222,10 @@ class Tokens:
 
 def _native(parts: int, before: int, after: int) -> int:
     """What a letter of the language's own script is: where no answer names a letter, a particle or a word."""
-    if not (before and not before & _BEFORE_NATIVE) and not (after and not after & _AFTER_NATIVE):
+    follows = _AFTER_NATIVE | (Part.LINK if parts & Part.EAST and not parts & Part.WORDLIKE else 0)
+    if not (before and not before & _BEFORE_NATIVE) and not (after and not after & follows):
         return parts & (Part.LETTER | Part.NATIVE | Part.EAST | Part.BESIDE)
-    parts &= ~(Part.LETTER | Part.NATIVE)
+    parts &= ~(Part.LETTER | Part.NATIVE | Part.WORDLIKE)
     return parts if parts & ~(Part.EAST | Part.BESIDE) else parts | Part.WORD
 
 

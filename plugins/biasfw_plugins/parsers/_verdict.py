@@ -11,14 +11,14 @@ from biasfw_plugins.parsers._surroundings import Level
 
 
 class Verdict(NamedTuple):
-    """``key``: the option chosen, ``DECLINED``, or None; ``open`` and ``small`` as in the statement that decided.
+    """``key``: the option chosen, ``DECLINED``, or None; ``open`` and ``loose`` as in the statement that decided.
 
     ``changed``: another option had been chosen before. ``runs_on``: a new question followed, and was left out.
     """
 
     key: str | None = None
     open: bool = False
-    small: bool = False
+    loose: bool = False
     changed: bool = False
     runs_on: bool = False
 
@@ -45,11 +45,11 @@ def _decide(lines: Sequence[Line], options: Sequence[str], *, cut: bool) -> Verd
     chosen = [each for each in stated if each.level is Level.CHOOSES]
     if chosen:
         last = chosen[-1]
-        return Verdict(last.key, last.open, last.small, len({each.key for each in chosen}) > 1)
+        return Verdict(last.key, last.open, last.loose, len({each.key for each in chosen}) > 1)
     keys = {each.key for each in stated}
     if len(keys) != 1:
         return Verdict()
-    return Verdict(stated[-1].key, stated[-1].open, stated[-1].small)
+    return Verdict(stated[-1].key, stated[-1].open, stated[-1].loose)
 
 
 def _statements(lines: Sequence[Line], options: Sequence[str], *, cut: bool) -> list[Statement]:

@@ -60,7 +60,7 @@ class Choice:
         refused = known.refusals.found("\n".join(undenied).casefold())
         said = {"changed_answer": verdict.changed, "runs_on": verdict.runs_on, "refusal_phrase": refused}
         flags += [flag for flag, holds in said.items() if holds]
-        if cut and (verdict.small or (verdict.open and known.lexicon.negates_after)):
+        if cut and (verdict.loose or (verdict.open and known.lexicon.negates_after)):
             verdict = Verdict()
         return self._reading(verdict.key, refused=refused, cut=cut), tuple(flags)
 
