@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from biasfw import Form, Label, Score, Slot
-from biasfw.cli._summary import _sample, _share_table
+from biasfw.cli._labels import _share_table
+from biasfw.cli._summary import _sample
 from biasfw.cli._text import isolated, shortened, visible
 
 SAMPLES = {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from biasfw.cli._text import safe
+from biasfw.cli._text import FEW, many, percent, safe
 from biasfw.engine import RunResult
 from biasfw.records import Score
 
@@ -52,47 +52,62 @@ def _contrasts(console: Console, result: RunResult, contrasts: Sequence[Score]) 
     against = language_name(result, tested[0].slice["against"])
     console.print(
         f"{title}: differences of {safe(scoring)} from {safe(against)}, in points, paired by source; "
-        f"Holm over {len(tested)} tests"
+        f"Holm over {many(len(tested), 'test')}"
     )
     for slot in result.plan.form.slots:
-        shown = [s for s in tested if s.slice["slot"] == slot.key and _differs(s)]
+        shown = [s for s in tested if s.slice["slot"] == slot.key and differs(s)]
         clusters = max((s.clusters for s in tested if s.slice["slot"] == slot.key), default=0)
-        header = safe(slot.header(first["condition"], "en"))
-        console.print(f"  {header}:" + ("" if shown else f" no difference can be shown ({clusters} clusters)"))
+        header = safe(slot.header(first["condition"], result.plan.form.shown_in))
+        console.print(f"  {header}:" + ("" if shown else nothing_shown(clusters)))
         for score in shown:
             console.print(f"    {safe(_difference(result, score))}")
     within = [s for s in contrasts if "category" in s.slice and s.test is not None and s.test.p_adjusted is not None]
-    found = sum(_differs(s) for s in within)
+    found = sum(differs(s) for s in within)
     if found:
         console.print(f"  within single categories {found} of {len(within)} differ (Holm); they are in scores/")
 
 
-def _differs(score: Score) -> bool:
+def nothing_shown(clusters: int) -> str:
+    """What is said where no difference is shown: none can be, or there is too little to tell."""
+    if clusters < FEW:
+        return f" not compared ({many(clusters, 'cluster')}, too few)"
+    return f" no difference can be shown ({many(clusters, 'cluster')})"
+
+
+def differs(score: Score) -> bool:
+    """Whether the test can show a difference after Holm."""
     return score.test is not None and score.test.p_adjusted is not None and score.test.p_adjusted < ALPHA
 
 
 def _difference(result: RunResult, score: Score) -> str:
-    labels = {label.key: label.name("en") for label in result.plan.form.labels}
+    form = result.plan.form
+    labels = {label.key: label.name(form.shown_in) for label in form.labels}
     name = language_name(result, score.slice["language"])
-    text = f"{name}: {labels.get(score.slice['label'], score.slice['label'])} {_points(score.value)}"
-    details = []
+    text = f"{name}: {labels.get(score.slice['label'], score.slice['label'])} {points(score.value)}"
+    return f"{text} ({details(score)})"
+
+
+def details(score: Score) -> str:
+    """What a difference has to be read with: interval, test, and what the missing answers could change."""
+    parts = []
     if score.interval is not None and score.interval.low is not None:
-        details.append(f"95 % interval {_points(score.interval.low)} to {_points(score.interval.high)}")
+        parts.append(f"95 % interval {points(score.interval.low)} to {points(score.interval.high)}")
     if score.test is not None and score.test.p_adjusted is not None:
-        details.append(f"Holm p = {score.test.p_adjusted:.2g}")
+        parts.append(f"Holm p = {score.test.p_adjusted:.2g}")
     if score.bounds is not None and score.bounds[1] > score.bounds[0]:
         low, high = score.bounds
-        details.append(f"with the missing answers {_points(low)} to {_points(high)}")
-    return f"{text} ({'; '.join(details)})"
+        parts.append(f"with the missing answers {points(low)} to {points(high)}")
+    return "; ".join(parts)
 
 
-def _points(share: float | None) -> str:
+def points(share: float | None) -> str:
+    """A difference of shares in points, with its sign."""
     return "-" if share is None else f"{100 * share:+.1f}"
 
 
 def _answer_languages(console: Console, rates: Sequence[Score]) -> None:
     """How often answers are in the script of the language asked for, and where that was not assessed."""
-    known = [f"{s.slice['language']} {100 * s.value:.1f}" for s in rates if s.value is not None]
+    known = [f"{s.slice['language']} {percent(s.value)}" for s in rates if s.value is not None]
     unknown = [s.slice["language"] for s in rates if s.value is None]
     parts = [f"in the script of the language asked for, %: {'  '.join(known)}"] if known else []
     if unknown:

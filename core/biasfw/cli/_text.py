@@ -26,6 +26,19 @@ def safe(text: str) -> str:
     return escape(visible(text))
 
 
+FEW = 5  # clusters; below, a comparison with chance or between two sides says nothing
+
+
+def many(count: int, what: str) -> str:
+    """A number of things: ``1 cluster``, ``2 clusters``."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def percent(value: float | None) -> str:
+    """A share in percent, or a dash where it is undefined."""
+    return "-" if value is None else f"{100 * value:.1f}"
+
+
 def _is_safe(character: str) -> bool:
     return character.isprintable() or character in _HARMLESS or unicodedata.category(character) == "Zs"
 
