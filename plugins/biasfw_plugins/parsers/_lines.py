@@ -94,7 +94,7 @@ def _unwrapped(words: Words) -> tuple[list[int], list[str | None]]:
         return parts, keys
     kept: list[int] = []  # places
     depth = place = 0
-    labels: set[int] = set()
+    more: dict[int, int] = {}  # place of a letter -> parts that it gains; it is beside what its bracket was beside
     while place < len(parts):
         part = parts[place]
         depth += bool(part & Part.OPEN) - bool(part & Part.CLOSE and depth > 0)
@@ -109,14 +109,17 @@ def _unwrapped(words: Words) -> tuple[list[int], list[str | None]]:
         left = _around(parts, kept)
         while right < len(parts) and parts[right] & (Part.CLOSE | Part.QUOTE) and left is not None:
             depth -= bool(parts[kept[left]] & Part.OPEN)
+            more[place] = parts[kept[left]] & Part.BESIDE
             del kept[left]
             left, right = _around(parts, kept), right + 1
         if right < len(parts) and parts[right] & Part.CLOSE and not depth:
-            labels.add(place)
+            more[place] = parts[place] & Part.BESIDE | Part.LABEL
             right += 1
         kept += [place, *after]
         place = right
-    return [parts[each] | (Part.LABEL if each in labels else 0) for each in kept], [keys[each] for each in kept]
+    for place, gained in more.items():
+        parts[place] = parts[place] & ~Part.BESIDE | gained
+    return [parts[each] for each in kept], [keys[each] for each in kept]
 
 
 def _around(parts: Sequence[int], kept: Sequence[int]) -> int | None:

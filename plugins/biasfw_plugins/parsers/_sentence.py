@@ -60,7 +60,8 @@ class Sentence:
         negated_after: set[int] = set()
         for index, part in enumerate(self.parts):
             near = bool(part & (Part.FILLER | Part.FILLER_AFTER))  # "more" and "than" in one word: only beside a letter
-            if part & Part.NOT_AFTER:
+            after = self.parts[index + 1] if index + 1 < len(self.parts) else 0
+            if part & Part.NOT_AFTER and not (part & Part.NOT and after & Part.LETTER):
                 letter = self._letter_before(index, near=near, besides=negated_after)
                 if letter is not None and letter in self.bound.values():  # "A is, compared with B, worse"
                     earlier = self._letter_before(letter, near=False)
@@ -73,7 +74,6 @@ class Sentence:
                     if index == letter + 1:
                         self.apart.add(letter)
                     continue
-            after = self.parts[index + 1] if index + 1 < len(self.parts) else 0
             if part & Part.NOT and not after & Part.COLON:  # "No: the answer is B" answers what came before
                 letter = self._letter_after(index, near=near)
                 if letter is not None:
@@ -132,14 +132,15 @@ class Sentence:
 
     def _joined(self, first: int, second: int) -> bool:
         """Whether two letters are named together; then a negation of one is one of both."""
+        if self.keys[first] == self.keys[second]:
+            return False  # "of A and B, B"
         between = self.parts[first + 1 : second]
         negated = any(part & Part.NOT for part in between)
         if len(between) == 1 and between[0] & (Part.DASH | Part.COLON):  # "A-B", "A = B"
             beside = between[0] & Part.BESIDE and self.parts[second] & Part.BESIDE
             if between[0] & Part.DASH:
                 return bool(beside)
-            equal = self.keys[first] == self.keys[second] or first in self.rejected  # "A or B: B"; "not A: B"
-            return second + 1 == len(self.parts) and not equal
+            return second + 1 == len(self.parts) and first not in self.rejected  # "not A: B"
         if not all(part & (_JOINING | Part.NOT) and not part & (Part.AMONG | Part.AMONG_AFTER) for part in between):
             return False
         if any(part & Part.COMMA for part in between) and any(part & Part.FILLER for part in between):

@@ -205,6 +205,9 @@ class Tokens:
         before = words.parts[index - 1] if index else 0
         after = words.parts[index + 1] if index + 1 < len(words.parts) else 0
         if parts & Part.NATIVE:
+            if parts & Part.BESIDE and before & (Part.CLOSE | Part.QUOTE) and index > 1:
+                inside = words.parts[index - 2]  # a particle may follow a letter in brackets
+                before = Part.WORD if inside & Part.LETTER else before
             words.parts[index] = _native(parts, before, after)
             return
         word_follows = bool(after & Part.WEST and after & _AFTER_ARTICLE and not after & Part.LINK)
