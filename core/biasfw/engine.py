@@ -19,7 +19,7 @@ from biasfw.plan import Plan, make_plan
 from biasfw.plugins import Plugins
 from biasfw.records import Item, Request, Response, Score
 from biasfw.specs import BackendSpec
-from biasfw.store import RunDirectory, choose_directory, unlike
+from biasfw.store import RunDirectory, choose_directory, relative, unlike
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,11 @@ def run(config: RunConfig, plugins: Plugins | None = None, progress: Progress | 
 
 def _begin(directory: RunDirectory, plan: Plan, inputs: Mapping[str, Any], progress: Progress) -> None:
     progress.note(f"run directory: {directory.path}")
-    why_new = None if directory.info else unlike(directory.path, inputs)
+    why_new = None
+    if plan.config.fresh:
+        why_new = "a new run, as --fresh asks: no answer stored before is used"
+    elif not directory.info:
+        why_new = unlike(directory.path, inputs)
     for text in (*plan.warnings, *plan.notes, *([why_new] if why_new else [])):
         progress.note(text)
     _warn(directory, progress)
@@ -83,11 +87,21 @@ def _begin(directory: RunDirectory, plan: Plan, inputs: Mapping[str, Any], progr
         "demo": plan.bundle.demo,
         **plan.bundle.digests(plan.plugins),
         **({"notes": list(plan.notes)} if plan.notes else {}),
+        **_places(directory, plan),
     }
     config = {k: v for k, v in asdict(plan.config).items() if v is not None and k not in ("fresh", "runs", "metrics")}
     directory.save(
         status="running", benchmark=benchmark, config=config, protocol=dict(inputs), components=plan.components()
     )  # fmt: skip
+
+
+def _places(directory: RunDirectory, plan: Plan) -> dict[str, str]:
+    """Where a benchmark in a folder and official data lie, as seen from the run: no home directory is named."""
+    folders = {
+        "folder": plan.bundle.folder if plan.bundle.origin == "folder" else None,
+        "data": Path(plan.config.data) if plan.config.data else None,
+    }
+    return {name: relative(path, directory.path) for name, path in folders.items() if path is not None}
 
 
 def _warn(directory: RunDirectory, progress: Progress) -> None:

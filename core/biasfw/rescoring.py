@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from biasfw.asking import Progress, Quiet, handle
+from biasfw.bundles import MANIFEST
 from biasfw.config import RunConfig
 from biasfw.engine import RunResult, conclude
-from biasfw.errors import StoreError
+from biasfw.errors import DataError, StoreError
 from biasfw.keys import canonical
 from biasfw.plan import Plan, make_plan
 from biasfw.plugins import Plugins
@@ -28,8 +30,15 @@ def reopen(path: Path, plugins: Plugins, **changes: Any) -> Plan:
     stored = read_run(info)
     if stored is None:
         raise StoreError(f"{info} is damaged; run the command that made it once more")
-    config = RunConfig.from_mapping({**stored["config"], **changes})
-    plan = make_plan(config, plugins)
+    config = RunConfig.from_mapping({**stored["config"], **_places(path, stored["benchmark"]), **changes})
+    try:
+        plan = make_plan(config, plugins)
+    except DataError as failure:
+        if "folder" in stored["benchmark"] and not (Path(config.benchmark) / MANIFEST).is_file():
+            raise StoreError(
+                f"the benchmark of {path} is not at {config.benchmark} any more; give its folder with --benchmark"
+            ) from failure
+        raise
     now = json.loads(canonical(plan.identity_inputs(stored["protocol"]["fingerprint"])))  # as it was stored
     changed = [name for name, value in stored["protocol"].items() if now.get(name) != value]
     if changed:
@@ -40,20 +49,50 @@ def reopen(path: Path, plugins: Plugins, **changes: Any) -> Plan:
     return plan
 
 
+def _places(path: Path, benchmark: Mapping[str, Any]) -> dict[str, str]:
+    """Benchmark and data in folders, which were noted as seen from the run, where they still are."""
+    found = {}
+    for name, option in (("folder", "benchmark"), ("data", "data")):
+        place = path / benchmark[name] if name in benchmark else None
+        if place is not None and place.is_dir():
+            found[option] = str(place.resolve())
+    return found
+
+
 def judge(
-    path: Path, judge: str | None = None, plugins: Plugins | None = None, progress: Progress | None = None
+    path: Path,
+    judge: str | None = None,
+    plugins: Plugins | None = None,
+    progress: Progress | None = None,
+    **places: str | None,
 ) -> RunResult:
-    """Judge the stored responses of a run again, and score them. The model under test is never loaded."""
+    """Judge the stored responses of a run again, and score them. The model under test is never loaded.
+
+    ``benchmark`` and ``data`` say where its folders lie now.
+    """
     plugins = plugins or Plugins.installed()
-    return _rescore(path, reopen(path, plugins, **({"judge": judge} if judge else {})), progress or Quiet())
+    plan = reopen(path, plugins, **_given(judge=judge, **places))
+    return _rescore(path, plan, progress or Quiet())
 
 
 def score(
-    path: Path, metrics: tuple[str, ...] | None = None, plugins: Plugins | None = None, progress: Progress | None = None
+    path: Path,
+    metrics: tuple[str, ...] | None = None,
+    plugins: Plugins | None = None,
+    progress: Progress | None = None,
+    **places: str | None,
 ) -> RunResult:
-    """Compute the scores of a run again, or only some metrics. Nothing is asked."""
+    """Compute the scores of a run again, or only some metrics. Nothing is asked.
+
+    ``benchmark`` and ``data`` say where its folders lie now.
+    """
     plugins = plugins or Plugins.installed()
-    return _rescore(path, reopen(path, plugins, **({"metrics": metrics} if metrics else {})), progress or Quiet())
+    plan = reopen(path, plugins, **_given(metrics=metrics, **places))
+    return _rescore(path, plan, progress or Quiet())
+
+
+def _given(**changes: Any) -> dict[str, Any]:
+    return {name: value for name, value in changes.items() if value}
 
 
 def _rescore(path: Path, plan: Plan, progress: Progress) -> RunResult:

@@ -21,6 +21,7 @@ from biasfw import __version__, schemas
 from biasfw.codec import decode, encode
 from biasfw.errors import StoreError
 from biasfw.jsonlines import JsonLines, write_atomically
+from biasfw.keys import canonical
 from biasfw.records import Identity, Item, Request, Response
 
 FIXED_IDENTITY = ("fingerprint", "architecture", "quantisation", "dtype", "template_sha256")
@@ -204,6 +205,14 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON")
 
 
+def relative(path: Path, directory: Path) -> str:
+    """``path`` as seen from ``directory``, so that both can be moved together; as it is on another drive."""
+    try:
+        return Path(os.path.relpath(path.resolve(), directory.resolve())).as_posix()
+    except ValueError:
+        return str(path.resolve())
+
+
 def choose_directory(base: Path, *, fresh: bool) -> Path:
     """``base``, or the newest of ``base.2``, ``base.3``, ...; with ``fresh`` the next one. Nothing is ever deleted."""
     pattern = re.compile(re.escape(base.name) + r"\.(\d+)")
@@ -220,7 +229,7 @@ def unlike(directory: Path, inputs: Mapping[str, Any]) -> str | None:
 
     It answers the question "why is everything asked again?": another model file, sampling or set of options.
     """
-    stem = directory.name.rpartition("-")[0]
+    stem, inputs = directory.name.rpartition("-")[0], json.loads(canonical(inputs))  # as they are stored
     found: list[tuple[int, str]] = []
     for path in sorted(directory.parent.glob(f"{glob.escape(stem)}-*/run.json")):
         try:

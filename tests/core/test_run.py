@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import types
 from collections.abc import Iterable, Iterator
@@ -27,12 +28,13 @@ from biasfw import (
     UsageError,
     hookimpl,
 )
+from biasfw.asking import Quiet
 from biasfw.engine import run
 from biasfw.plugins import Plugins
-from biasfw.tasks import REFERENCE_MODELS
 from biasfw.rescoring import judge, score
 from biasfw.schemas import problems
 from biasfw.store import RunDirectory, choose_directory, slug
+from biasfw.tasks import REFERENCE_MODELS
 
 ASKED: list[str] = []
 
@@ -202,6 +204,50 @@ def test_fresh_starts_beside_the_old_run_and_is_then_continued(plugins: Plugins,
     later = run(config(tmp_path), plugins)
     assert (later.directory, later.asked) == (fresh.directory, 0)
     assert first.directory.is_dir()
+
+
+class Listener(Quiet):
+    """Progress that keeps the notes."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def test_a_fresh_run_is_called_fresh_and_not_different(plugins: Plugins, tmp_path: Path) -> None:
+    run(config(tmp_path, options={"style": "x"}), plugins)
+    run(config(tmp_path), plugins)
+    heard = Listener()
+    run(config(tmp_path, fresh=True), plugins, heard)
+    assert [note for note in heard.notes if "differs" in note] == []
+    assert [note for note in heard.notes if "--fresh" in note] == [
+        "a new run, as --fresh asks: no answer stored before is used"
+    ]
+
+
+def test_a_run_of_a_bundle_in_a_folder_is_scored_from_anywhere(
+    plugins: Plugins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    bundle = tmp_path / "work" / "mine"
+    shutil.copytree(biasfw.shipped("benchmarks") / "debatebias", bundle)
+    monkeypatch.chdir(tmp_path / "work")
+    first = run(config(Path("runs"), benchmark="./mine"), plugins)
+    info = json.loads((first.directory / "run.json").read_text(encoding="utf-8"))
+    assert info["benchmark"]["folder"] == "../../mine"
+    assert str(tmp_path) not in json.dumps(info)
+    again = run(config(Path("runs"), benchmark=str(bundle)), plugins)
+    assert (again.directory, again.asked) == (first.directory, 0), "how the folder is named does not matter"
+    directory = first.directory.resolve()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert values(score(directory, None, plugins)) == values(first)
+    bundle.rename(tmp_path / "moved")
+    with pytest.raises(StoreError, match="give its folder with --benchmark"):
+        judge(directory, None, plugins)
+    assert values(judge(directory, None, plugins, benchmark=str(tmp_path / "moved"))) == values(first)
 
 
 def test_ctrl_c_loses_nothing(plugins: Plugins, tmp_path: Path) -> None:

@@ -19,8 +19,12 @@ from biasfw.rescoring import judge
 )
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--judge", "judge_name", metavar="NAME", help="Another judge than the benchmark's.")
+@click.option("--benchmark", metavar="PATH", help="Where the benchmark lies now, if it is a folder that was moved.")
+@click.option("--data", metavar="DIR", help="Where the official data lie now.")
 @json_option
 @click.pass_context
-def command(ctx: click.Context, run: Path, judge_name: str | None, as_json: bool) -> None:
+def command(
+    ctx: click.Context, run: Path, judge_name: str | None, benchmark: str | None, data: str | None, as_json: bool
+) -> None:
     """Judge and print the scores."""
-    finish(judge(run, judge_name, plugins_of(ctx), Bar()), as_json=as_json)
+    finish(judge(run, judge_name, plugins_of(ctx), Bar(), benchmark=benchmark, data=data), as_json=as_json)
