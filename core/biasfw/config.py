@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from biasfw import schemas
-from biasfw.errors import UsageError
+from biasfw.errors import DataError, UsageError
 from biasfw.yamlfile import load_yaml
 
 
@@ -59,11 +59,14 @@ class RunConfig:
         """A configuration from a YAML file; ``overrides`` (what the command line says) win.
 
         Raises:
-            DataError: the file does not fit the schema; the message has line and column.
-            UsageError: benchmark or backend is named in neither.
+            UsageError: the file does not fit the schema (the message has line and column), or benchmark or backend is
+                named in neither.
         """
-        document = load_yaml(path)
-        schemas.check("config", document)
+        try:
+            document = load_yaml(path)
+            schemas.check("config", document)
+        except DataError as failure:
+            raise UsageError(str(failure)) from failure
         return cls.from_mapping({**document.value, **overrides})
 
     @classmethod

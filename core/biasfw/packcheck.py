@@ -85,7 +85,7 @@ def check_pack(path: Path, kit: Kit) -> Report:
 def _reviewed(natives: int) -> str:
     """Who answers for a pack."""
     if not natives:
-        return "machine-written, reviewed by no native speaker"
+        return "not reviewed by native speakers"
     return f"reviewed by {natives} native speaker{'s' if natives > 1 else ''}"
 
 

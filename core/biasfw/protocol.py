@@ -102,7 +102,12 @@ def _sampling(config: RunConfig, mode: str, protocol: Mapping[str, Any]) -> Samp
     given = {"temperature": config.temperature, "top_p": config.top_p, "max_tokens": config.max_tokens}
     said = {name: value for name, value in given.items() if value is not None}
     if said and mode == "choices":
-        raise UsageError(f"{', '.join(said)} say nothing under --mode choices, where no text is drawn; leave them out")
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in said)
+        has, it = ("has", "it") if len(said) == 1 else ("have", "them")
+        raise UsageError(
+            f"{options} {has} no effect under --mode choices, where no text is drawn; leave {it} out, "
+            "or ask with --mode generate"
+        )
     drawn = {**protocol.get("sampling", {}), **said}
     stop = tuple(drawn.pop("stop", ()))
     sampling = Sampling(**drawn, stop=stop, seed=config.seed)

@@ -30,7 +30,7 @@ def test_a_new_language_is_written_and_checked(tmp_path: Path) -> None:
     checked = inside("check", str(path), folder=tmp_path)
     assert checked.exit_code == 0, checked.output
     shown = checked.output.splitlines()
-    assert shown[:2] == ["language eu", "  Basque: machine-written, reviewed by no native speaker"]
+    assert shown[:2] == ["language eu", "  Basque: not reviewed by native speakers"]
     assert shown[-1] == "no errors, 5 warnings"
     assert all(line.startswith(f"{path}:") and ": warning: /" in line for line in shown[3:-1])
 

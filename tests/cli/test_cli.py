@@ -108,6 +108,11 @@ def test_every_command_has_help_with_an_example(command: str, tmp_path: Path) ->
         ([*RUN, "-B", "threads"], 2, "is not KEY=VALUE"),
         ([*RUN, "-B", "threads=2"], 2, "threads"),
         ([*RUN, "--limt", "3"], 2, "No such option"),
+        (
+            [*RUN, "--mode", "choices", "--max-tokens", "9"],
+            2,
+            "--max-tokens has no effect under --mode choices, where no text is drawn; leave it out",
+        ),
         (["rnu"], 2, "did you mean run"),
         (["show", "debatebais"], 2, "did you mean debatebias"),
         (["list", "benchmark"], 2, "benchmarks"),
@@ -184,7 +189,7 @@ def test_a_config_file_is_the_same_as_options(tmp_path: Path) -> None:
     )
     (tmp_path / "run.yaml").write_text("benchmark: debatebias\nbackend: reference\nmodell: random\n", encoding="utf-8")
     wrong = biasfw("run", "--config", "run.yaml", cwd=tmp_path)
-    assert wrong.returncode == 1
+    assert wrong.returncode == 2
     assert "run.yaml:3:1" in wrong.stderr
     assert "model" in wrong.stderr
 

@@ -31,6 +31,8 @@ def command(ctx: click.Context, kind: str | None, as_json: bool) -> None:
         chosen = [row for row in rows if row["kind"] == each]
         if chosen:
             say(f"{each}:")
+        elif kind:
+            say(f"no {kind} are installed")
         for row in chosen:
             say(f"  {row['name']:<{width}}  {row['summary']}")
 
