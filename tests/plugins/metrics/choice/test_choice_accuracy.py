@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from biasfw import clustered_proportion, holm, wilson
@@ -202,25 +201,3 @@ def test_few_clusters_are_never_ranked(compute: Any, study: Any) -> None:
 def test_what_was_refused_may_not_rank_a_category(compute: Any, one: Any, study: Any) -> None:
     rows = study(lambda row: "good" if row.category == "food" else "<refused>", clusters=60)
     assert all(score.value is None for score in compute("accuracy_rank", rows))
-
-
-@pytest.mark.parametrize(
-    ("accuracy", "naive", "clustered"), [(0.23, 0.0121, 0.0341), (0.13, None, 0.0273), (0.33, None, 0.0381)]
-)
-def test_published_accuracies_have_the_width_of_152_dialogues(
-    accuracy: float, naive: float | None, clustered: float
-) -> None:
-    # 1,216 rows in 152 clusters, fully correlated. Fractions of a dialogue stand for the accuracy to the digit.
-    whole = math.floor(152 * accuracy)
-    per_cluster = np.r_[np.ones(whole), np.zeros(152 - whole)]
-    mean = per_cluster.mean()
-    estimate = clustered_proportion(np.repeat(per_cluster, 8), np.repeat(np.arange(152), 8))
-    assert estimate.se is not None
-    scale = math.sqrt(accuracy * (1 - accuracy) / (mean * (1 - mean)) * 151 / 152)
-    assert estimate.se * scale == pytest.approx(clustered, abs=0.00005)
-    if naive is not None:
-        assert math.sqrt(accuracy * (1 - accuracy) / 1216) == pytest.approx(naive, abs=0.00005)
-        low, high = wilson(1216 * accuracy, 1216) or (0.0, 1.0)
-        assert estimate.high is not None
-        assert estimate.low is not None
-        assert 2.5 * (high - low) < estimate.high - estimate.low < 3 * (high - low)
