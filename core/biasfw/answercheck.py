@@ -10,7 +10,7 @@ from biasfw import bundles
 from biasfw.contracts import Parser
 from biasfw.document import Document, child
 from biasfw.errors import DataError
-from biasfw.findings import Report
+from biasfw.findings import Level, Report
 from biasfw.form import Form, Label
 from biasfw.languages import LanguagePack
 from biasfw.lettercheck import check_letters
@@ -37,6 +37,7 @@ class _Try:
     headers: Mapping[str, str]
     names: Mapping[str, str]
     meant: Mapping[str, Label]
+    level: Level = "error"
 
 
 def check_answers(report: Report, document: Document, packs: Mapping[str, LanguagePack], kit: Kit) -> None:
@@ -44,6 +45,7 @@ def check_answers(report: Report, document: Document, packs: Mapping[str, Langua
 
     Each displayed name stands in each slot under each condition. Aliases, which depend on neither, stand in the first
     slot under the first condition that offers the label. English names and headers are tried in every language.
+    What is not read in upper, lower or title case is a warning: nobody asked for it so, but models write it.
     """
     manifest: Manifest = document.value
     form = bundles.make_form(manifest, tuple(manifest["conditions"]), ())
@@ -58,7 +60,7 @@ def check_answers(report: Report, document: Document, packs: Mapping[str, Langua
         pointer, message = _read(each, manifest, parser)
         if message and pointer not in told:
             told.add(pointer)
-            report.add("error", document, pointer, message)
+            report.add(each.level, document, pointer, message)
     if not told:
         report.facts.append(
             f"{count} answers, with every name and header in every language, are read as they are meant"
@@ -115,6 +117,8 @@ class _Tries:
                 aliases = slot is self._form.slots[0] and label.key not in tried
                 for spelling in spellings if aliases else spellings[:1]:
                     yield self._answer(slot.key, label, spelling, header=False)
+                    for cased in in_cases(spelling[1], self._language) if aliases else ():
+                        yield self._answer(slot.key, label, (spelling[0], cased), header=False, level="warning")
 
     def headers(self) -> Iterator[_Try]:
         """Each header of each slot, with the first label in it."""
@@ -122,8 +126,10 @@ class _Tries:
             place = child(f"/slots/{index}/headers", self._condition)
             for spelling in _spellings(slot.headers.get(self._condition, {}), self._tongues, place):
                 yield self._answer(slot.key, self._labels[0], spelling, header=True)
+                for cased in in_cases(spelling[1], self._language):
+                    yield self._answer(slot.key, self._labels[0], (spelling[0], cased), header=True, level="warning")
 
-    def _answer(self, slot: str, label: Label, spelling: Spelling, *, header: bool) -> _Try:
+    def _answer(self, slot: str, label: Label, spelling: Spelling, *, header: bool, level: Level = "error") -> _Try:
         """``label`` in ``slot``, the labels after it in the others; ``spelling`` replaces what is displayed."""
         others = self._labels.index(label) + 1
         following = (self._labels[(others + turn) % len(self._labels)] for turn in range(len(self._labels)))
@@ -131,7 +137,24 @@ class _Tries:
         headers = {each.key: each.header(self._condition, self._language) for each in self._form.slots}
         names = {key: filled.name(self._language) for key, filled in meant.items()}
         (headers if header else names)[slot] = spelling[1]
-        return _Try(spelling, slot, self._language, self._condition, headers, names, meant)
+        return _Try(spelling, slot, self._language, self._condition, headers, names, meant, level)
+
+
+def in_cases(text: str, language: str) -> list[str]:
+    """``text`` in upper, lower and title case as the language has it, where that is another text.
+
+    In Turkish and Azerbaijani i goes with the dotted capital and the dotless one with I (Unicode, SpecialCasing.txt).
+    """
+    dotted = language.partition("-")[0] in ("tr", "az")
+
+    def upper(part: str) -> str:
+        return (part.replace("i", "\u0130") if dotted else part).upper()
+
+    def lower(part: str) -> str:
+        return (part.replace("\u0130", "i").replace("I", "\u0131") if dotted else part).lower()
+
+    title = " ".join(upper(word[:1]) + lower(word[1:]) for word in text.split(" "))
+    return [each for each in dict.fromkeys((upper(text), lower(text), title)) if each != text]
 
 
 def _spellings(names: Mapping[str, tuple[str, ...]], languages: tuple[str, ...], pointer: str) -> Iterator[Spelling]:

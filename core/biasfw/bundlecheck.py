@@ -6,11 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from biasfw import bundles, crosscheck, languages
 from biasfw.answercheck import check_answers
+from biasfw.bundles import Bundle
 from biasfw.document import Document, child
 from biasfw.errors import BiasfwError, DataError
 from biasfw.expansion import Trial, expand
@@ -22,6 +24,7 @@ from biasfw.records import Sampling, Seed
 from biasfw.rendering import Renderer
 from biasfw.schemas import check_options
 
+MOST_MISTAKES = 100  # of the items of a split
 Manifest = Mapping[str, Any]
 
 
@@ -113,9 +116,14 @@ def _split(report: Report, document: Document, split: _Split) -> None:
         return
     try:
         bundle = bundles.load(split.folder, split.name)
-        seeds, _ = bundle.read(split.kit.plugins)
     except BiasfwError as failure:
         report.take(failure)
+        return
+    try:
+        seeds, _ = bundle.read(split.kit.plugins)
+    except BiasfwError as failure:
+        for mistake in _mistakes(bundle) or [failure]:
+            report.take(mistake)
         return
     manifest = bundle.manifest
     form = bundles.make_form(manifest, tuple(manifest["conditions"]), ())
@@ -135,6 +143,14 @@ def _split(report: Report, document: Document, split: _Split) -> None:
             wrong.take(trial, failure)
     wrong.tell()
     report.facts.append(f"split {split.name}: {_counted(seeds)}; {prompts} prompts render")
+
+
+def _mistakes(bundle: Bundle) -> list[BiasfwError]:
+    """What is wrong with the items of a split, as far as its files are there; not more than anybody reads."""
+    try:
+        return list(islice(bundle.mistakes(), MOST_MISTAKES))
+    except DataError:
+        return []
 
 
 def _counted(seeds: list[Seed]) -> str:

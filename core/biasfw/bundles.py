@@ -121,27 +121,39 @@ class Bundle:
             raise DataError(f"{self.folder}: split {self.split!r} holds no items")
         return found, ()
 
+    def mistakes(self) -> Iterator[DataError]:
+        """What is wrong with the shipped items, with file and line: the first mistake of every line."""
+        seen: dict[tuple[str, str, str], str] = {}
+        for path in self.files():
+            try:
+                for line, row in read_jsonl(path):
+                    try:
+                        self._checked(path, line, row, seen)
+                    except DataError as failure:
+                        yield failure
+            except DataError as failure:  # no JSON: what stands behind it cannot be told
+                yield failure
+
     def _read(self, path: Path, seen: dict[tuple[str, str, str], str]) -> Iterator[Seed]:
-        valid = schemas.valid("item")
-        languages = set(self.manifest["languages"])
-        categories = {category["key"] for category in self.manifest["categories"]}
-        for line, row in read_jsonl(path):
-            if not valid(row):
-                raise DataError(str(schemas.problems("item", row, path, line)[0]))
-            seed = _seed(row)
-            if seed.language not in languages:
-                raise DataError(f"{path}:{line}:1: language {seed.language!r} is not among the manifest's languages")
-            wrong = seedcheck.wrong(seed, self.manifest, categories)
-            if wrong:
-                raise DataError(f"{path}:{line}:1: {wrong}")
-            identity = (seed.source_id, seed.language, "/".join((seed.variant or "", *seed.order)))
-            if identity in seen:
-                raise DataError(
-                    f"{path}:{line}:1: source_id {seed.source_id!r} ({seed.language}) also stands in "
-                    f"{seen[identity]}; give every item its own"
-                )
-            seen[identity] = f"line {line}" + (f" of {path.name}" if len(self.files()) > 1 else "")
-            yield seed
+        return (self._checked(path, line, row, seen) for line, row in read_jsonl(path))
+
+    def _checked(self, path: Path, line: int, row: Any, seen: dict[tuple[str, str, str], str]) -> Seed:
+        if not schemas.valid("item")(row):
+            raise DataError(str(schemas.problems("item", row, path, line)[0]))
+        seed = _seed(row)
+        if seed.language not in self.manifest["languages"]:
+            raise DataError(f"{path}:{line}:1: language {seed.language!r} is not among the manifest's languages")
+        wrong = seedcheck.wrong(seed, self.manifest, {category["key"] for category in self.manifest["categories"]})
+        if wrong:
+            raise DataError(f"{path}:{line}:1: {wrong}")
+        identity = (seed.source_id, seed.language, "/".join((seed.variant or "", *seed.order)))
+        if identity in seen:
+            raise DataError(
+                f"{path}:{line}:1: source_id {seed.source_id!r} ({seed.language}) also stands in "
+                f"{seen[identity]}; give every item its own"
+            )
+        seen[identity] = f"line {line}" + (f" of {path.name}" if len(self.files()) > 1 else "")
+        return seed
 
 
 def _seed(row: Mapping[str, Any]) -> Seed:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+import biasfw
+from biasfw import answercheck
+from biasfw.answercheck import in_cases
 from biasfw.cli import app, main
 
 
@@ -106,3 +110,38 @@ def test_mistakes(
 def test_new_names_its_kinds(tmp_path: Path) -> None:
     assert "language" in inside("new", "--help", folder=tmp_path).output
     assert "Example:" in inside("new", "language", "--help", folder=tmp_path).output
+
+
+def test_every_wrong_item_is_told(tmp_path: Path) -> None:
+    bundle = tmp_path / "mine"
+    shutil.copytree(biasfw.shipped("benchmarks") / "debatebias", bundle)
+    items = bundle / "items" / "en.jsonl"
+    rows = [json.loads(line) for line in items.read_text(encoding="utf-8").splitlines()]
+    rows[1]["language"] = "xx"
+    rows[4]["category"] = "nothing"
+    rows[6]["source_id"] = rows[5]["source_id"]
+    items.write_text("".join(f"{json.dumps(row)}\n" for row in rows) + "{\n", encoding="utf-8")
+    done = inside("check", "./mine", "--json", folder=tmp_path)
+    document = json.loads(done.stdout)
+    assert (done.exit_code, document["errors"]) == (1, 4)
+    problems = document["checked"][0]["problems"]
+    assert [problem["line"] for problem in problems] == [2, 5, 7, len(rows) + 1]
+    for problem, word in zip(problems, ("xx", "nothing", "give every item its own", ""), strict=True):
+        assert word in problem["message"]
+
+
+def test_names_are_tried_in_other_cases() -> None:
+    assert in_cases("Western people", "en") == ["WESTERN PEOPLE", "western people", "Western People"]
+    assert in_cases("ılık iş", "tr") == ["ILIK İŞ", "Ilık İş"]
+    assert in_cases("DIŞ İŞ", "az") == ["dış iş", "Dış İş"]
+    assert in_cases("العرب", "ar") == []
+
+
+def test_a_name_that_is_not_read_in_another_case_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answercheck, "in_cases", lambda text, _: ["XYZ"] if text == "Waarabu" else [])
+    done = inside("check", "debatebias", "--json", folder=tmp_path)
+    document = json.loads(done.stdout)
+    assert (done.exit_code, document["errors"], document["warnings"]) == (0, 0, 1)
+    (problem,) = document["checked"][0]["problems"]
+    assert (problem["level"], problem["pointer"]) == ("warning", "/labels/0/names/sw/0")
+    assert "XYZ" in problem["message"]
