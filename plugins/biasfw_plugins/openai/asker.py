@@ -42,7 +42,7 @@ class Asker:
         self._tries = int(options.get("retries", 5)) + 1
         self._throttle = Throttle(int(options.get("concurrency", 16)), options.get("requests_per_minute"))
         self._scored = False
-        self.stopping = False  # nothing is tried again any more
+        self.stopping = False  # nothing is begun or tried again any more
         self.usage: Counter[str] = Counter()
         self.names: dict[str, set[str]] = {"served_models": set(), "system_fingerprints": set()}
 
@@ -58,6 +58,7 @@ class Asker:
         try:
             response = await retrying(self._try, request)
         except NoAnswerError as failure:
+            self.stopping = self.stopping or failure.then == "stop"
             if failure.kind != "content_filter":
                 response = Response(request.key, error=failure.error, seconds=time.perf_counter() - begin)
                 return Answered(response, str(failure) if failure.then == "stop" else None)

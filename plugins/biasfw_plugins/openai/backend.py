@@ -77,7 +77,7 @@ class OpenAI:
         client = Client(self._endpoint, self._name(), self._timeout, concurrency)
         self._asker = Asker(client, self._endpoint, parameters, self._options)
         self.close()
-        flow = self._flow = Flow(self._asker, client)
+        flow = self._flow = Flow(self._asker, client, concurrency)
         try:
             yield from schedule(flow, requests, concurrency)
         finally:

@@ -44,7 +44,7 @@ def score_letters(choices: Sequence[ChoiceText], listed: Sequence[tuple[str, flo
     """The score of every choice out of ``listed``, tokens with their log-probabilities in nats.
 
     "A" and " A" are the same choice: their probabilities add up. A letter that is not listed gets null and a flag with
-    the bound that holds for it, the least value listed. None where no letter is listed, or nothing usable.
+    the bound that holds for it, the least value listed. None where nothing usable is listed.
     """
     entries, keys = usable(listed), letters(choices)
     if not entries or not keys:
@@ -54,11 +54,9 @@ def score_letters(choices: Sequence[ChoiceText], listed: Sequence[tuple[str, flo
         found.setdefault(token.strip().strip(_SPACE_MARKS), []).append(value)
     sums = {key: log_sum(found[letter]) if letter in found else None for key, letter in keys.items()}
     present = [value for value in sums.values() if value is not None]
-    if not present:
-        return None
     bound = min(value for _, value in entries)
     flags = [f"unlisted_{key}_at_most_{bound:.3f}" for key, value in sums.items() if value is None]
-    if log_sum(present) < _HALF:
+    if not present or log_sum(present) < _HALF:
         flags.append("letters_below_half")
     scores = tuple(ChoiceScore(key, value, 1, len(keys[key].encode("utf-8", "replace"))) for key, value in sums.items())
     return FirstToken(scores, tuple(flags))

@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from queue import Empty, SimpleQueue
 
 from biasfw import BiasfwError, Request, RequestSequence, Response
@@ -16,31 +17,38 @@ from biasfw_plugins.openai.client import Client
 # The first request goes alone for this long: a refusal (key, model, parameter) comes at once and then costs one
 # request instead of one for every slot, while an answer takes its time.
 _HEAD_START = 0.25
+# Answers are handed over in batches of what arrives within this time: threads that take turns for every single answer
+# cost more than the HTTP exchange.
+_GATHER = 0.002
 _LAST_WORDS = 10.0  # seconds that requests under way get when the run ends early: what they bring is paid for
 _CLOSING = 5.0  # seconds for connections to close
 _GIVE_UP = 20  # failures in a row after which the rest is left for another sitting
 
 
 class Flow:
-    """The thread. ``submit`` never blocks; the caller decides how many are under way."""
+    """The thread. ``submit`` never blocks; up to ``most`` requests are under way, others wait their turn."""
 
-    def __init__(self, asker: Asker, client: Client) -> None:
+    def __init__(self, asker: Asker, client: Client, most: int) -> None:
+        self._most = most
+        self._ahead: deque[Request] = deque()
         self._asker = asker
         self._client = client
         self._loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[Answered]] = set()
         self._closing = asyncio.Event()
-        self.results: SimpleQueue[Answered | BaseException] = SimpleQueue()
+        self._batch: list[Answered | BaseException | None] = []
+        self.results: SimpleQueue[list[Answered | BaseException | None]] = SimpleQueue()
         self._thread = threading.Thread(target=self._serve, name="biasfw-openai", daemon=True)
         self._thread.start()
 
-    def submit(self, request: Request) -> None:
+    def submit(self, requests: Sequence[Request]) -> None:
         """Begin to ask."""
-        self._loop.call_soon_threadsafe(self._begin, request)
+        self._loop.call_soon_threadsafe(self._begin, requests)
 
     def wind_down(self) -> None:
-        """Let what is under way end, but try nothing again."""
+        """Let what is under way end, but begin nothing and try nothing again."""
         self._asker.stopping = True
+        self._loop.call_soon_threadsafe(self._give_back)
 
     def close(self) -> None:
         """Break off what is under way and end the thread; may be called more than once."""
@@ -49,15 +57,34 @@ class Flow:
                 self._loop.call_soon_threadsafe(self._closing.set)
             self._thread.join(_CLOSING)
 
-    def _begin(self, request: Request) -> None:
-        task = self._loop.create_task(self._asker.ask(request))
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
+    def _begin(self, requests: Sequence[Request]) -> None:
+        self._ahead.extend(requests)
+        while self._ahead and len(self._tasks) < self._most and not self._asker.stopping:
+            task = self._loop.create_task(self._asker.ask(self._ahead.popleft()))
+            self._tasks.add(task)
+            task.add_done_callback(self._done)
+
+    def _give_back(self) -> None:
+        """Hand over an empty result for what was not begun."""
+        self._batch += [None] * len(self._ahead)
+        self._ahead.clear()
+        self._hand_over()
 
     def _done(self, task: asyncio.Task[Answered]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled():
-            self.results.put(task.exception() or task.result())
+        if task.cancelled():
+            return
+        if not self._batch and self._tasks:
+            self._loop.call_later(_GATHER, self._hand_over)
+        self._batch.append(task.exception() or task.result())
+        self._begin(())
+        if not self._tasks:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        if self._batch:
+            self.results.put(self._batch)
+            self._batch = []
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -80,9 +107,10 @@ class Flow:
 
 
 def schedule(flow: Flow, requests: RequestSequence, concurrency: int) -> Iterator[Response]:
-    """Keep up to ``concurrency`` requests open, from being sent to being yielded, and yield each response at once.
+    """Keep up to ``concurrency`` requests under way and yield each response as it arrives.
 
-    So whoever stops the run loses no more than what is under way, and memory does not grow with the number of requests.
+    No more than that and an eighth are read and not yet yielded: a place that becomes free is filled at once, memory
+    does not grow with the number of requests, and whoever stops the run loses little more than what is under way.
 
     Raises:
         BiasfwError: the server refuses this run as a whole, or answers nothing any more; what was answered before,
@@ -91,23 +119,26 @@ def schedule(flow: Flow, requests: RequestSequence, concurrency: int) -> Iterato
     total, sent, opened = len(requests), 0, 0
     window, verdict = 1, _Verdict(concurrency)
     while opened or (sent < total and verdict.stop is None):
-        while sent < total and opened < window and verdict.stop is None:
-            flow.submit(requests[sent])
-            sent, opened = sent + 1, opened + 1
+        if verdict.stop is None and sent < total and opened < window:
+            more = min(window - opened, total - sent)
+            flow.submit([requests[index] for index in range(sent, sent + more)])
+            sent, opened = sent + more, opened + more
         try:
-            result = flow.results.get(timeout=verdict.patience() if verdict.stop else _HEAD_START)
+            batch = flow.results.get(timeout=verdict.patience() if verdict.stop else _HEAD_START)
         except Empty:
             if verdict.stop and not verdict.patience():
                 break
-            window = concurrency
-            continue
-        window, opened = concurrency, opened - 1
-        if isinstance(result, BaseException):
-            raise result
-        if verdict.take(result):
-            flow.wind_down()
-        if result.stop is None:  # a refusal of the whole run is nobody's response
-            yield result.response
+            batch = []
+        window, opened = concurrency + concurrency // 8, opened - len(batch)
+        for result in batch:
+            if result is None:
+                continue
+            if isinstance(result, BaseException):
+                raise result
+            if verdict.take(result):
+                flow.wind_down()
+            if result.stop is None:  # a refusal of the whole run is nobody's response
+                yield result.response
     if verdict.stop:
         raise BiasfwError(verdict.stop)
 

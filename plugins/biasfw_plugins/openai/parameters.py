@@ -33,6 +33,7 @@ _UNSUPPORTED = re.compile(
     r"maximum|too (large|high)",
     re.I,
 )
+_TOO_MUCH = re.compile(r"too (large|high|big)|at most|less than or equal|exceed|maximum", re.I)
 _NO_SYSTEM = re.compile(r"system.{0,40}role|role.{0,40}system|roles must alternate", re.I | re.S)
 
 
@@ -93,7 +94,7 @@ class Parameters:
         words = f"{refusal.code or ''} {refusal.message}"
         named = _named(refusal, body) if _UNSUPPORTED.search(words) else set()
         if named & {"max_tokens", "max_completion_tokens"}:
-            return self._rename_limit(named)
+            return not _TOO_MUCH.search(words) and self._rename_limit(named)
         if "top_logprobs" in named or (request.prompt is not None and "logprobs" in named):
             return self._fewer_logprobs()
         return self._drop(named, request)

@@ -36,7 +36,7 @@ def stated_wait(headers: Mapping[str, str]) -> float | None:
 
 
 # The jitter is no larger than the first wait, so that each wait is longer than the one before.
-growing = tenacity.wait_exponential_jitter(initial=_FIRST, max=_MOST, jitter=_FIRST)
+growing = tenacity.wait_exponential(multiplier=_FIRST, max=_MOST) + tenacity.wait_random(0, _FIRST)
 
 
 def wait_after(stated: float | None, state: tenacity.RetryCallState) -> float:
