@@ -85,6 +85,7 @@ if TYPE_CHECKING:
         total_variation_test,
         wilson,
     )
+    from biasfw.storedrun import StoredRow, StoredRun, StoredScores, open_run
     from biasfw.table import Table
     from biasfw.textfile import read_csv, read_jsonl
 
@@ -112,6 +113,7 @@ _NAMES = {
         "multinomial_null plugin_entropy point_test proportion_from_cluster_sums sign_flip sign_flips "
         "simultaneous_level standing stratified_proportion total_variation total_variation_test wilson"
     ),
+    "biasfw.storedrun": "StoredRow StoredRun StoredScores open_run",
     "biasfw.table": "Table",
     "biasfw.textfile": "read_csv read_jsonl",
 }
@@ -123,12 +125,12 @@ __all__ = [  # noqa: RUF022 - sorted as a reader sorts
     "ComponentError", "ComponentSpec", "DataError", "Estimate", "Form", "holm", "hookimpl", "Identity",
     "IncompleteError", "Interval", "Item", "Judge", "judge", "Judgement", "JudgeSpec", "Label", "LanguagePack",
     "Merge", "Message", "Metric", "MetricSpec", "miller_madow", "multinomial_null", "MultinomialNull",
-    "NullStatistic", "Outcome", "Parser", "ParserSpec", "plugin_entropy", "point_test", "proportion_from_cluster_sums",
-    "read_csv", "read_jsonl", "Reader", "ReaderSpec", "Reading", "Reporter", "ReporterSpec", "Request", "request_seed",
+    "NullStatistic", "open_run", "Outcome", "Parser", "ParserSpec", "plugin_entropy", "point_test",
+    "proportion_from_cluster_sums", "read_csv", "read_jsonl", "Reader", "ReaderSpec", "Reading", "Reporter", "ReporterSpec", "Request", "request_seed",
     "RequestSequence", "Response", "ResponseError", "run", "RunConfig", "RunResult", "Sampling", "Score", "score",
     "Seed", "sha256_file", "sha256_text", "shipped", "sign_flip", "sign_flips", "simultaneous_level", "Slot",
-    "Standing", "standing", "StoreError", "stratified_proportion", "Table", "Test", "total_variation",
-    "total_variation_test", "UsageError", "wilson",
+    "Standing", "standing", "StoredRow", "StoredRun", "StoredScores", "StoreError", "stratified_proportion", "Table", "Test",
+    "total_variation", "total_variation_test", "UsageError", "wilson",
 ]  # fmt: skip
 
 
