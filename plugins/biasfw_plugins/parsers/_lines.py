@@ -33,6 +33,7 @@ class Line:
 
 EMPTY = Line()
 _TELLING = Part.LETTER | Part.NONE
+_OPENING = Part.FILLER | Part.CLAUSE | Part.COMMA
 _SILENT = Sentence((Part.WORD,), (None,))  # for every sentence that names no option and declines none
 
 
@@ -45,6 +46,8 @@ def read_line(words: Words) -> Line:
     ranges = _sentences(parts)
     if not ranges:
         return Line(question=question)
+    while len(ranges) > 1 and all(part & _OPENING for part in parts[ranges[0][0] : ranges[0][1]]):  # "Sure! B."
+        del ranges[0]
     sentences = [(_sentence(parts[start:end], keys[start:end], end < len(parts)), asks) for start, end, asks in ranges]
     first, asked = sentences[0]
     stated = _stated(sentences)
@@ -82,9 +85,15 @@ def _stated(sentences: Sequence[tuple[Sentence, bool]]) -> list[Statement]:
         if asks or sentence.parts[-1] & Part.AND:
             continue
         found = statements(sentence)
-        final = bare(sentence) if index and index + 1 == len(sentences) and not found else None
+        final = bare(sentence) if index and not found and _is_final(sentences, index) else None
         stated += [final] if final else found
     return stated
+
+
+def _is_final(sentences: Sequence[tuple[Sentence, bool]], index: int) -> bool:
+    """Whether no later sentence names an option; a letter alone may be an initial: "Mr. B. Smith"."""
+    later = sentences[index + 1 :]
+    return not later or (len(sentences[index][0].parts) > 1 and not any(each.letters for each, _ in later))
 
 
 def _unwrapped(words: Words) -> tuple[list[int], list[str | None]]:

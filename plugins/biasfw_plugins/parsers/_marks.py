@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from biasfw_plugins.parsers._parts import Part
 
-MARK = "\x1e"  # put before what a wrapper sets apart as the answer
+MARK = "\x02"  # put before what a wrapper sets apart as the answer
 
 MARKS: Mapping[str, int] = {
     **dict.fromkeys(":=→⇒➡➜", Part.COLON),

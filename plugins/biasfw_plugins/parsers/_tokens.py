@@ -210,9 +210,12 @@ class Tokens:
                 before = Part.WORD if inside & Part.LETTER else before
             words.parts[index] = _native(parts, before, after)
             return
+        beyond = words.parts[index + 2] if index + 2 < len(words.parts) else Part.STOP
         word_follows = bool(after & Part.WEST and after & _AFTER_ARTICLE and not after & Part.LINK)
         if after & Part.BETTER and self._compares(words.parts[index + 2 : index + 4]):
             word_follows = False
+        if (after & Part.FILLER_AFTER and beyond & Part.STOP) or (after & Part.ANSWER and beyond & Part.COLON):
+            word_follows = False  # "A, it is."; "A Answer: A"
         if parts & Part.LOWER:
             article = word_follows and not (before & Part.OPTION and not after & (Part.WORD | Part.NUMBER))
         else:

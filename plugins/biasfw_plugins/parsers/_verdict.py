@@ -71,21 +71,24 @@ def _statements(lines: Sequence[Line], options: Sequence[str], *, cut: bool) -> 
 
 
 def _entries(lines: Sequence[Line], options: Sequence[str]) -> frozenset[int]:
-    """The lines that begin the entries of a list of options: "A: ...", "B: ...", in their order."""
-    order = {key: place for place, key in enumerate(options)}
+    """The lines that begin the entries of a list of options: "A: ...", "B: ..."."""
     entries: set[int] = set()
-    run: list[int] = []
-    before = -1
+    run: dict[str, int] = {}
+    alone = False
     for index, line in enumerate(lines):
         label = line.label
         if label is None and line.bare is not None and _has_text_below(lines, index):
             label = line.bare.key
-        if label is None or label not in order or label == DECLINED:
+        if label is None or label not in options:
             continue
-        run = [*run, index] if order[label] > before else [index]
-        before = order[label]
+        # Letters on lines of their own have to be in order: an answer may come before a question that ran on.
+        goes_on = alone == (line.label is None) and label not in run
+        if goes_on and alone:
+            goes_on = options.index(label) > options.index(next(reversed(run)))
+        alone = line.label is None
+        run = {**run, label: index} if goes_on else {label: index}
         if len(run) > 1:
-            entries.update(run)
+            entries.update(run.values())
     return frozenset(entries)
 
 

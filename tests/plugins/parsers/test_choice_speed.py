@@ -76,7 +76,7 @@ HOSTILE = {
     "questions": "Question: A\n",
     "backslashes": "\\",
     "escapes": "\\u0041",
-    "marks": "\x1e",
+    "marks": "\x02",
     "wide letters": "Ｂ",
     "direction marks": "\u200f",
     "accents": "\u0301",
