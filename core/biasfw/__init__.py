@@ -124,13 +124,13 @@ __all__ = [  # noqa: RUF022 - sorted as a reader sorts
     "ChoiceScore", "ChoiceText", "clustered_mean", "clustered_proportion", "CommandSpec", "ComponentContext",
     "ComponentError", "ComponentSpec", "DataError", "Estimate", "Form", "holm", "hookimpl", "Identity",
     "IncompleteError", "Interval", "Item", "Judge", "judge", "Judgement", "JudgeSpec", "Label", "LanguagePack",
-    "Merge", "Message", "Metric", "MetricSpec", "miller_madow", "multinomial_null", "MultinomialNull",
-    "NullStatistic", "open_run", "Outcome", "Parser", "ParserSpec", "plugin_entropy", "point_test",
-    "proportion_from_cluster_sums", "read_csv", "read_jsonl", "Reader", "ReaderSpec", "Reading", "Reporter", "ReporterSpec", "Request", "request_seed",
+    "Merge", "Message", "Metric", "MetricSpec", "miller_madow", "multinomial_null", "MultinomialNull", "NullStatistic",
+    "open_run", "Outcome", "Parser", "ParserSpec", "plugin_entropy", "point_test", "proportion_from_cluster_sums",
+    "read_csv", "read_jsonl", "Reader", "ReaderSpec", "Reading", "Reporter", "ReporterSpec", "Request", "request_seed",
     "RequestSequence", "Response", "ResponseError", "run", "RunConfig", "RunResult", "Sampling", "Score", "score",
     "Seed", "sha256_file", "sha256_text", "shipped", "sign_flip", "sign_flips", "simultaneous_level", "Slot",
-    "Standing", "standing", "StoredRow", "StoredRun", "StoredScores", "StoreError", "stratified_proportion", "Table", "Test",
-    "total_variation", "total_variation_test", "UsageError", "wilson",
+    "Standing", "standing", "StoredRow", "StoredRun", "StoredScores", "StoreError", "stratified_proportion", "Table",
+    "Test", "total_variation", "total_variation_test", "UsageError", "wilson",
 ]  # fmt: skip
 
 
