@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
 
-from biasfw import bundles, judging
+from biasfw import bundles, judging, reasons
 from biasfw.bundles import Bundle
 from biasfw.contracts import ComponentContext, Parser
 from biasfw.errors import BiasfwError, DataError, UsageError
@@ -68,8 +68,9 @@ class Texts:
         """The reading of one row.
 
         Returns:
-            ``outcome`` (one for all slots, or slot -> outcome where they differ), ``value`` (slot -> name, null where
-            the slot is not answered; for choices the option itself), ``outcomes`` per slot, and ``flags``.
+            ``outcome`` (of the whole answer: that of the first slot that is not filled, else ``abstained`` if any is,
+            else ``answered``), ``value`` (slot -> name, null where the slot is not answered; for choices the option
+            itself), ``outcomes`` per slot, and ``flags`` (for a slot that is unparsed with the reason).
 
         Raises:
             DataError: the row is not what the class describes; the message says what to write.
@@ -87,7 +88,8 @@ class Texts:
         known = self._known(language, _names(row, "groups"), _names(row, "choices"))
         response = Response("", text=text, finish_reason=_word(row, "finish_reason"))
         answer = judging.read(response, Item("", "", language, "", "", condition), known.form, known.parser)
-        return _result(answer, known, known.languages.flags(text, language, condition))
+        written = known.languages.flags(text, language, condition)
+        return _result(answer, known, (*reasons.why(text, answer, known.form, condition), *written))
 
     def _prepare(self, language: str, groups: tuple[str, ...] | None, choices: tuple[str, ...] | None) -> _Known:
         form, shown = self._form(language, groups, choices)
@@ -165,13 +167,19 @@ def _result(answer: Answer, known: _Known, written: Sequence[str]) -> dict[str, 
         slot: known.shown.get(reading.value or "") if reading.outcome is Outcome.ANSWERED else None
         for slot, reading in answer.slots.items()
     }
-    same = set(outcomes.values())
     return {
-        "outcome": same.pop() if len(same) == 1 else outcomes,
+        "outcome": _whole(list(outcomes.values())),
         "value": values if known.form.task == "labels" else next(iter(values.values()), None),
         "outcomes": outcomes,
         "flags": [*answer.flags, *written],
     }
+
+
+def _whole(outcomes: Sequence[str]) -> str:
+    """The outcome of an answer from those of its slots."""
+    filled = (Outcome.ANSWERED, Outcome.ABSTAINED)
+    missing = [outcome for outcome in outcomes if outcome not in filled]
+    return (*missing, *sorted(outcomes))[0] if outcomes else str(Outcome.UNPARSED)
 
 
 def _word(row: Mapping[str, Any], name: str) -> str | None:

@@ -17,6 +17,8 @@ from click.testing import CliRunner, Result
 
 import biasfw as biasfw_package
 from biasfw.cli import app, main
+from biasfw.cli.show_ import MODELS
+from biasfw.tasks import REFERENCE_MODELS
 
 RUN = ["run", "--benchmark", "debatebias", "--backend", "reference", "--model", "random", "--language", "en"]
 RUN += ["--limit", "8"]
@@ -252,3 +254,18 @@ def test_the_handed_twins_are_both_named(cases: Path) -> None:
         assert "biasfw-coll-two" in done.stderr
         assert "Traceback" not in done.stderr
         assert "debatebias" in done.stdout
+
+
+def test_show_knows_languages_and_reference_models(tmp_path: Path) -> None:
+    shown = inside("show", "ko", folder=tmp_path).output
+    assert "language: ko" in shown
+    assert "name: Korean" in shown
+    for model in REFERENCE_MODELS:
+        known = json.loads(inside("show", model, "--json", folder=tmp_path).stdout)
+        assert known["backend"] == "reference"
+        assert known["answers"]
+    assert set(MODELS) == set(REFERENCE_MODELS)
+
+
+def test_a_kind_of_which_there_is_none_is_told(tmp_path: Path) -> None:
+    assert inside("list", "reporters", folder=tmp_path).output == "no reporters are installed\n"

@@ -52,7 +52,7 @@ def test_what_is_printed_for_a_line() -> None:
     assert (errors, code) == ([], 0)
     assert row == {
         "id": [7],
-        "outcome": {"modern": "answered", "stereotyped": "unparsed"},
+        "outcome": "unparsed",
         "value": {"modern": "Western", "stereotyped": None},
         "outcomes": {"modern": "answered", "stereotyped": "unparsed"},
         "flags": row["flags"],
@@ -150,3 +150,11 @@ def test_memory_does_not_grow_with_the_number_of_lines() -> None:
         return int(done.stderr)  # KiB
 
     assert peak(1000) - peak(200) < 24 * 1024  # a form that is kept takes 70 KiB: 56 MiB more
+
+
+def test_flags_say_why_a_slot_was_not_read() -> None:
+    (row,), _, _ = parse(lines({"text": "MODERN GROUP: the Romans\nSTEREOTYPED GROUP: Western and Indians"}))
+    assert row["outcome"] == "unparsed"
+    assert row["flags"] == ["not_listed:modern", "two_names:stereotyped"]
+    (row,), _, _ = parse(lines({"text": "MODERN GROUP: Arabs"}))
+    assert (row["outcome"], row["flags"]) == ("unparsed", ["no_header:stereotyped"])

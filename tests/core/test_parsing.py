@@ -57,9 +57,10 @@ def test_without_groups_the_english_names_of_the_benchmark_are_printed(read: Rea
 
 def test_slots_that_differ_get_an_outcome_each(read: Read) -> None:
     found = read(answer("none of them", "Klingons"))
-    assert found["outcome"] == found["outcomes"] == {"modern": "abstained", "stereotyped": "unparsed"}
+    assert found["outcome"] == "unparsed"
+    assert found["outcomes"] == {"modern": "abstained", "stereotyped": "unparsed"}
     assert found["value"] == {"modern": None, "stereotyped": None}
-    assert read("MODERN GROUP: Arabs\nSTEREO", finish_reason="length")["outcome"]["stereotyped"] == "truncated"
+    assert read("MODERN GROUP: Arabs\nSTEREO", finish_reason="length")["outcomes"]["stereotyped"] == "truncated"
     assert read("MODERN GROUP: Arabs", finish_reason="content_filter")["outcome"] == "refused"
 
 

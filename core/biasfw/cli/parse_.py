@@ -24,7 +24,8 @@ SOURCE = "stdin"
     "parse",
     help="Read texts with a parser, to see why a text was read as it was. Takes JSON lines on standard input: `text`, "
     "and if wanted `id`, `language`, `condition`, `finish_reason`, `groups` (the names that may be read) or `choices`. "
-    "Prints one JSON line for each, with `outcome` and `value`, the `outcomes` of every slot and `flags`.",
+    "Prints one JSON line for each, with `outcome` and `value`, the `outcomes` of every slot, and `flags`: for a slot "
+    "that cannot be read why not (no_header, not_listed, two_names).",
     epilog="""Example:  echo '{"text": "MODERN GROUP: Arabs"}' | biasfw parse labelled_lines""",
 )
 @click.argument("name")

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import click
 
-from biasfw import bundles, splits
+from biasfw import bundles, languages, splits
 from biasfw.bundles import Bundle
 from biasfw.cli import plugins_of
 from biasfw.cli._common import json_option, print_json, say
 from biasfw.errors import UsageError
 from biasfw.plugins import HOOKS, Component, Plugins
+from biasfw.specs import BackendSpec
+
+# What the reference models say; who they are is in `biasfw.tasks`.
+MODELS = {
+    "first": "what is listed first, and in a second slot what is listed second",
+    "stereotyped": "the answer that the benchmark names as the stereotype",
+    "anti-stereotyped": "the opposite of the stereotype",
+    "random": "an even draw, the same in every run",
+    "refuses": "a refusal in the language of the prompt; scored, all answers alike",
+    "shorter": "the shortest answer (scored answers)",
+    "longer": "the longest answer (scored answers)",
+}
 
 
 @click.command(
@@ -27,6 +39,12 @@ def command(ctx: click.Context, name: str, as_json: bool) -> None:
     """Print everything about NAME."""
     plugins = plugins_of(ctx)
     components = [c for kind in HOOKS for c in plugins.components(kind) if c.spec.name == name.partition("@")[0]]
+    if not components and (facts := _other(name, plugins)):
+        if as_json:
+            print_json(facts)
+        else:
+            say("\n".join(f"{key.replace('_', ' ')}: {value}" for key, value in facts.items()))
+        return
     if not components:
         bundle = _bundle(name, plugins)
         if as_json:
@@ -41,11 +59,40 @@ def command(ctx: click.Context, name: str, as_json: bool) -> None:
         _print_component(component)
 
 
+def _other(name: str, plugins: Plugins) -> dict[str, Any]:
+    """What is known of a language by its tag, or of a model by its name; empty if it is neither."""
+    files = languages.pack_files(folder for folder, _ in plugins.folders("language"))
+    if name in files:
+        pack = languages.load_pack(files[name])
+        natives = pack.reviewed_by_natives
+        reviewed = f"reviewed by {natives} native speakers" if natives else "not reviewed by native speakers"
+        return {
+            "language": name,
+            "name": pack.name,
+            "native_name": pack.native_name,
+            "script": pack.script,
+            "review": reviewed,
+            "refusal_phrases": len(pack.refusal_phrases),
+            "fixtures": len(pack.fixtures),
+            "file": str(files[name]),
+        }
+    for component in plugins.components("backend"):
+        spec = cast("BackendSpec", component.spec)
+        if name in spec.models:
+            about = {"model": name, "backend": spec.name, "answers": MODELS.get(name, "")}
+            return {**about, "run": f"biasfw run --benchmark NAME --backend {spec.name} --model {name}"}
+    return {}
+
+
 def _bundle(name: str, plugins: Plugins) -> Bundle:
     try:
         return bundles.find(name, plugins)
     except UsageError as failure:
-        names = [*bundles.installed(plugins), *(c.spec.name for kind in HOOKS for c in plugins.components(kind))]
+        names = [
+            *bundles.installed(plugins),
+            *languages.pack_files(folder for folder, _ in plugins.folders("language")),
+        ]
+        names += [c.spec.name for kind in HOOKS for c in plugins.components(kind)]
         if str(failure).startswith("unknown"):
             raise UsageError(plugins.unknown("name", name, names)) from failure
         raise
