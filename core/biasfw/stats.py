@@ -57,6 +57,7 @@ _TINY = 1e-12
 _PROPORTION = "clustered proportion: Wilson form with effective n and t(C - 1)"
 _MEAN = "clustered mean: t(C - 1)"
 _STRATIFIED = "mean over strata, stratified and clustered: Wilson form with effective n and t(C - K)"
+_WEIGHTED = "weighted mean over strata, stratified and clustered: Wilson form with effective n and t(C - K)"
 _POINT = "clustered proportion against a point: score test with effective n and t(C - 1)"
 
 _Floats = NDArray[np.float64]
@@ -137,12 +138,14 @@ def proportion_from_cluster_sums(
     return Estimate(mean, se, low, high, rows, count, n_eff, _PROPORTION, None, level)
 
 
-def stratified_proportion(sums: ArrayLike, sizes: ArrayLike, level: float = 0.95) -> Estimate:
-    """The mean over K strata, each with the same weight, of the proportion in each (a macro average).
+def stratified_proportion(
+    sums: ArrayLike, sizes: ArrayLike, level: float = 0.95, *, weights: ArrayLike | None = None
+) -> Estimate:
+    """The mean over K strata of the proportion in each, each with the same weight (a macro average) or with its own.
 
-    ``m = 1/K sum_k m_k``; with the linearised residual of cluster c in stratum k,
-    ``r_ck = sqrt(C_k/(C_k-1)) (S_ck - m_k n_ck)/(K N_k)``, ``SE^2 = sum_c (sum_k r_ck)^2``. Where every cluster lies in
-    one stratum this is the variance of a stratified sample, ``1/K^2 sum_k SE_k^2`` (Cochran 1977, Sampling
+    ``m = sum_k W_k m_k``, ``W_k = 1/K``; with the linearised residual of cluster c in stratum k,
+    ``r_ck = sqrt(C_k/(C_k-1)) W_k (S_ck - m_k n_ck)/N_k``, ``SE^2 = sum_c (sum_k r_ck)^2``. Where every cluster lies in
+    one stratum this is the variance of a stratified sample, ``sum_k W_k^2 SE_k^2`` (Cochran 1977, Sampling
     Techniques, section 5.6); a cluster that lies in several keeps their covariance. A stratum with one cluster has no
     variance of its own: its residual is taken from ``m``, without the factor, which is conservative (Lumley 2010,
     Complex Surveys, "adjust"). Wilson's form as in ``clustered_proportion`` with C - K degrees of freedom; where few
@@ -152,30 +155,34 @@ def stratified_proportion(sums: ArrayLike, sizes: ArrayLike, level: float = 0.95
         sums: (C, K) sum of the values of each cluster in each stratum.
         sizes: (C, K) rows of each cluster in each stratum; clusters and strata without rows are left out.
         level: confidence level.
+        weights: (K,) how much each stratum counts, such as its size; default: all the same.
     """
     rows = np.asarray(sizes, dtype=np.float64)
     used = rows.sum(axis=1) > 0, rows.sum(axis=0) > 0
     rows, totals = rows[np.ix_(*used)], np.asarray(sums, dtype=np.float64)[np.ix_(*used)]
     count, strata = rows.shape
     n = round(float(rows.sum()))
+    method = _STRATIFIED if weights is None else _WEIGHTED
     if n == 0:
-        return Estimate(None, None, None, None, 0, 0, None, _STRATIFIED, "no rows", level)
+        return Estimate(None, None, None, None, 0, 0, None, method, "no rows", level)
+    each = np.ones(strata) if weights is None else np.asarray(weights, dtype=np.float64)[used[1]]
+    each = each / each.sum()
     means = totals.sum(axis=0) / rows.sum(axis=0)
-    mean = min(max(float(means.mean()), 0.0), 1.0)
+    mean = min(max(float(means.mean() if weights is None else each @ means), 0.0), 1.0)
     if count < MIN_CLUSTERS or count - strata < MIN_CLUSTERS - 1:
         reason = _too_few(count) if count < MIN_CLUSTERS else f"{count} clusters are too few for {strata} strata"
-        return Estimate(mean, None, None, None, n, count, None, _STRATIFIED, reason, level)
+        return Estimate(mean, None, None, None, n, count, None, method, reason, level)
     members = (rows > 0).sum(axis=0)
     alone = members == 1
     factors = np.where(alone, 1.0, np.sqrt(members / np.maximum(members - 1, 1)))
-    shares = rows / (strata * rows.sum(axis=0))
-    centred = totals / (strata * rows.sum(axis=0)) - shares * np.where(alone, mean, means)
+    shares = each * rows / rows.sum(axis=0)
+    centred = each * totals / rows.sum(axis=0) - shares * np.where(alone, mean, means)
     se = float(np.linalg.norm((factors * centred).sum(axis=1)))
     n_eff = mean * (1 - mean) / se**2 if se > _TINY else math.inf
     if se <= _TINY or _deviating(totals.sum(axis=1) / rows.sum(axis=1)) < _MIN_DEVIATING:
         n_eff = min(n_eff, 1 / float((shares.sum(axis=1) ** 2).sum()))
     low, high = _wilson_form(mean, n_eff, float(stdtrit(count - strata, 0.5 + level / 2)))
-    return Estimate(mean, se, low, high, n, count, n_eff, _STRATIFIED, None, level)
+    return Estimate(mean, se, low, high, n, count, n_eff, method, None, level)
 
 
 def clustered_mean(values: ArrayLike, clusters: ArrayLike, level: float = 0.95) -> Estimate:
