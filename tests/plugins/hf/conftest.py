@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from biasfw import ChoiceText, Message, Request, Sampling, sha256_text
+from biasfw import BackendSettings, ChoiceText, ComponentError, Message, Request, Response, Sampling, sha256_text
 
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
@@ -187,3 +188,72 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Digests are remembered in a folder of the test's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache"
+
+
+@pytest.fixture(scope="session")
+def embedded() -> Any:
+    """Where the GGUF file of SmolLM2-135M-Instruct lies (``sources.Files``)."""
+    sources: Any = pytest.importorskip("biasfw_plugins.hf.sources", reason=_NEEDS)
+    try:
+        return sources.find_source(None, {}).fetch()
+    except ComponentError as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="session")
+def smollm2(embedded: Any) -> Iterator[Any]:
+    """That model on the CPU, loaded once; in float32."""
+    module: Any = pytest.importorskip("biasfw_plugins.hf.backend", reason=_NEEDS)
+    assert embedded.gguf
+    made = module.HuggingFace(BackendSettings(None, "choices", options={"device": "cpu"}))
+    made.prepare()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def smollm2_llamacpp(embedded: Any) -> Iterator[Any]:
+    """The same file through llama.cpp, whose 4-bit arithmetic rounds where ours does not."""
+    module: Any = pytest.importorskip("biasfw_plugins.llamacpp.backend", reason="needs the extra llamacpp")
+    assert embedded.gguf
+    made = module.LlamaCpp(BackendSettings(None, "choices"))
+    made.prepare()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def answers(requests: type[Requests]) -> Callable[[Any, Sequence[Request]], list[Response]]:
+    """What a backend answers, in the order of the requests."""
+
+    def answer(backend: Any, asked: Sequence[Request]) -> list[Response]:
+        made = {response.key: response for response in backend.run(requests(asked))}
+        return [made[request.key] for request in asked]
+
+    return answer
+
+
+@pytest.fixture(scope="session")
+def jubaku() -> Callable[[str, int], list[Request]]:
+    """``jubaku("v1", 64)``: the first rows as raw prompts, which are asked for the letter A or B."""
+
+    def read(version: str, count: int) -> list[Request]:
+        name = f"jubaku_ver{version.removeprefix('v')}.jsonl"
+        for folder in Path(__file__).resolve().parents:
+            path = folder / "shared" / "data" / "jubaku" / name
+            if path.is_file():
+                rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()[:count]]
+                return [_letters(version, row) for row in rows]
+        pytest.skip(f"the official file {name} (a folder shared/data/jubaku beside the checkout) is not here")
+
+    return read
+
+
+def _letters(version: str, row: dict[str, Any]) -> Request:
+    return Request(
+        key=sha256_text(f"{version} {row['example_id']}"),
+        item_id=row["example_id"],
+        sampling=Sampling(),
+        prompt=row["instruction"],
+        choices=(ChoiceText("a", "A"), ChoiceText("b", "B")),
+    )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -110,6 +113,37 @@ def test_texts(path: Path, ask: Ask, requests: type) -> None:
         assert (ours.text, ours.finish_reason, ours.completion_tokens) == (
             theirs.text, theirs.finish_reason, theirs.completion_tokens
         )  # fmt: skip
+
+
+def test_the_letters_of_a_model_that_switches(path: Path, ask: Ask, requests: type) -> None:
+    """A model that always liked A better would agree too easily."""
+    asked = [
+        ask(raw=f"{'A dialogue. ' * (number % 5)}Row {number}. Answer:", choices=[" A", " B"]) for number in range(48)
+    ]
+    margins = np.array(
+        [
+            [first.sum - second.sum for first, second in (mine.choice_logprobs, their.choice_logprobs)]
+            for mine, their in both(path, asked, requests)
+        ]
+    )
+    assert 8 <= (margins[:, 0] > 0).sum() <= 40
+    np.testing.assert_allclose(margins[:, 0], margins[:, 1], rtol=0, atol=0.05)
+    assert np.corrcoef(margins.T)[0, 1] > 0.99
+    clear = np.abs(margins[:, 0]) > 0.05
+    assert np.array_equal(margins[clear, 0] > 0, margins[clear, 1] > 0)
+
+
+def test_loading_says_nothing_on_the_terminal(path: Path) -> None:
+    """transformers shows how it converts a GGUF file, with a progress bar that knows no setting."""
+    code = (
+        "import sys; from biasfw import BackendSettings; from biasfw_plugins.hf.backend import HuggingFace; "
+        "HuggingFace(BackendSettings(sys.argv[1], 'choices')).prepare()"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], env=environment, capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("", "")
 
 
 def test_what_they_say_of_the_model(path: Path) -> None:
