@@ -16,9 +16,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 import biasfw as biasfw_package
+from biasfw import Request, Response
 from biasfw.cli import app, main
 from biasfw.cli.show_ import MODELS
 from biasfw.tasks import REFERENCE_MODELS
+from biasfw_plugins.reference.backend import Reference
 
 RUN = ["run", "--benchmark", "debatebias", "--backend", "reference", "--model", "random", "--language", "en"]
 RUN += ["--limit", "8"]
@@ -269,3 +271,23 @@ def test_show_knows_languages_and_reference_models(tmp_path: Path) -> None:
 
 def test_a_kind_of_which_there_is_none_is_told(tmp_path: Path) -> None:
     assert inside("list", "reporters", folder=tmp_path).output == "no reporters are installed\n"
+
+
+def test_a_dry_run_names_languages_and_the_time_of_a_stored_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dry = [*RUN, "--dry-run", "--json"]
+    before = json.loads(inside(*dry, folder=tmp_path).stdout)
+    assert before["languages"] == ["en"]
+    assert "seconds_about" not in before
+
+    def answer(_: Reference, request: Request) -> Response:
+        return Response(request.key, text="MODERN GROUP: Arabs\nSTEREOTYPED GROUP: Western", seconds=2.5)
+
+    monkeypatch.setattr(Reference, "_answer", answer)
+    assert inside(*RUN, "--limit", "4", "--quiet", folder=tmp_path).exit_code == 0
+    after = json.loads(inside(*dry, folder=tmp_path).stdout)
+    assert after["seconds_about"] == 20, "eight requests at 2.5 s"
+    assert after["measured_in"].startswith("runs")
+    for other in (["--mode", "choices"], ["--model", "first"]):
+        assert "seconds_about" not in json.loads(inside(*dry, *other, folder=tmp_path).stdout)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import glob
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from biasfw.cli._common import print_json, say
 from biasfw.codec import encode
 from biasfw.config import RunConfig
+from biasfw.errors import DataError
 from biasfw.plan import Plan, make_plan
 from biasfw.plugins import Plugins
 from biasfw.records import Request
+from biasfw.store import read_run
+from biasfw.textfile import read_jsonl
 
+MEASURED = 500  # responses of a stored run that are looked at
 CHARACTERS_PER_TOKEN = 4  # a rough English figure; said to be rough where it is shown
 
 
@@ -28,6 +34,7 @@ def print_plan(config: RunConfig, plugins: Plugins, *, as_json: bool) -> None:
         "demo": plan.bundle.demo,
         "mode": plan.protocol.mode,
         "conditions": list(plan.protocol.conditions),
+        "languages": list(dict.fromkeys(trial.item.language for trial in plan.selected.trials)),
         "selection": str(plan.selected),
         "notes": list(plan.notes),
         "clusters": plan.selected.clusters,
@@ -41,10 +48,37 @@ def print_plan(config: RunConfig, plugins: Plugins, *, as_json: bool) -> None:
         "metrics": [component.spec.name for component, _ in plan.metrics],
         "samples": [encode(request) for request in islice(plan.requests(), 3)],
     }
+    if known := measured(plan):
+        document["seconds_about"] = round(known[0] * requests)
+        document["measured_in"] = str(known[1])
     if as_json:
         print_json(document)
     else:
         _print(document, plan)
+
+
+def measured(plan: Plan) -> tuple[float, Path] | None:
+    """Mean seconds of a response in the newest stored run of the same model in the same mode, and that run."""
+    stem = plan.directory_name({}).rpartition("-")[0]
+    found = sorted(Path(plan.config.runs).glob(f"{glob.escape(stem)}-*/run.json"), key=lambda p: p.stat().st_mtime)
+    for path in reversed(found):
+        info = read_run(path)
+        if info is None or info.get("protocol", {}).get("mode") != plan.protocol.mode:
+            continue
+        if all(info["config"].get(name) == getattr(plan.config, name) for name in ("backend", "model")):
+            seconds = _seconds(path.with_name("responses.jsonl"))
+            if seconds:
+                return sum(seconds) / len(seconds), path.parent
+    return None
+
+
+def _seconds(path: Path) -> list[float]:
+    """How long the first responses took; nothing if the file cannot be read or does not say."""
+    try:
+        rows = [row for _, row in islice(read_jsonl(path), MEASURED)] if path.is_file() else []
+    except DataError:
+        return []
+    return [row["seconds"] for row in rows if isinstance(row, dict) and row.get("seconds")]
 
 
 def request_text(request: Request) -> str:
