@@ -186,8 +186,9 @@ def load_class(component: Component) -> Any:
         if spec.extra is None:
             raise ComponentError(f"{spec.name} ({plugin.origin}) cannot be imported: {failure}") from failure
         requirement = f"{FIRST_PARTY}[{spec.extra}]" if plugin.distribution == FIRST_PARTY else spec.extra
+        checkout = f' (in a checkout: pip install -e ".[{spec.extra}]")' if plugin.distribution == FIRST_PARTY else ""
         raise ComponentError(
-            f"{spec.name} needs a library that is not installed ({failure.name}): pip install '{requirement}'"
+            f"{spec.name} needs a library that is not installed ({failure.name}): pip install '{requirement}'{checkout}"
         ) from failure
     except (ImportError, AttributeError, OSError, RuntimeError) as failure:
         raise ComponentError(f"{spec.name} ({plugin.origin}) cannot be loaded from {spec.load}: {failure}") from failure

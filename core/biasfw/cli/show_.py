@@ -115,7 +115,7 @@ def _print_component(component: Component) -> None:
     row = _component_row(component)
     say(f"{row['kind']} {row['name']}: {row['summary']}\n  from {row['from']}")
     if row["extra"]:
-        say(f"  needs: pip install 'biasfw[{row['extra']}]'")
+        say(f"  needs: pip install 'biasfw[{row['extra']}]' (in a checkout: pip install -e \".[{row['extra']}]\")")
     for name, schema in row["options"].items():
         kind = schema.get("type", "any")
         kinds = "|".join(kind) if isinstance(kind, list) else kind
