@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -38,33 +40,76 @@ def sign_flips(differences: ArrayLike, *, null: str = "no difference", seed: int
     observed = np.abs(data.sum(axis=0))
     # Discrete scores tie often: what differs by rounding alone counts as equal.
     threshold = observed - 1e-10 * np.abs(data).sum(axis=0)
-    if clusters <= _EXACT_CLUSTERS:
-        draws = 2**clusters - 1
-        signs = (np.arange(1, 2**clusters)[:, np.newaxis] >> np.arange(clusters)) & 1
-        exceeding = _exceeding(signs.astype(np.float64), data, threshold)
-        method = f"sign-flip over clusters, all 2^{clusters}"
-    else:
-        draws = _DRAWS
-        exceeding = _drawn(data, threshold, seed)
-        method = f"sign-flip over clusters, {draws:,} draws, seed {seed}"
+    draws, said = _drawing(clusters, seed)
+    exceeding = _drawn(data, threshold, seed)
     return [
-        Test(null, method, (1 + int(count)) / (1 + draws), statistic=float(total) / clusters)
+        Test(null, f"sign-flip over clusters, {said}", (1 + int(count)) / (1 + draws), statistic=float(total) / clusters)
         for count, total in zip(exceeding, data.sum(axis=0), strict=True)
     ]
 
 
+def swap_test(differences: ArrayLike, *, null: str = "the same distribution", seed: int = 0) -> Test:
+    """Test the total variation of two distributions, ``differences`` (C, K) of the shares of K cells per cluster.
+
+    The statistic is ``1/2 sum_k |mean_c D_ck|``. Under no difference which subject is which is a coin toss in every
+    cluster, so that all rows of a cluster are swapped together: that respects whatever they have in common. ``p`` as
+    in ``sign_flip``; total variation is never 0 by chance, so its mean and 95 % quantile under the null stand beside.
+
+    Raises:
+        ValueError: a difference is NaN or infinite.
+    """
+    data = np.asarray(differences, dtype=np.float64)
+    if not bool(np.isfinite(data).all()):
+        raise ValueError("differences must be finite; leave out what is missing")
+    clusters = data.shape[0]
+    if clusters == 0:
+        return Test(null, "total variation, subjects swapped by cluster", None, reason="no clusters")
+    draws, said = _drawing(clusters, seed)
+    observed = float(np.abs(data.sum(axis=0)).sum()) / (2 * clusters)
+    swapped = [
+        np.abs(data.sum(axis=0) - 2 * (flipped @ data)).sum(axis=1) / (2 * clusters)
+        for flipped in _flips(clusters, seed)
+    ]
+    drawn = np.append(np.concatenate(swapped), observed)
+    reached = int((drawn >= observed - 1e-10).sum())  # the observed one among them
+    return Test(
+        null,
+        f"total variation, subjects swapped by cluster, {said}",
+        reached / (1 + draws),
+        statistic=observed,
+        null_mean=float(drawn.mean()),
+        null_q95=float(np.quantile(drawn, 0.95)),
+    )
+
+
+def _drawing(clusters: int, seed: int) -> tuple[int, str]:
+    """How many signs are drawn beside the observed ones, and in words."""
+    if clusters <= _EXACT_CLUSTERS:
+        return 2**clusters - 1, f"all 2^{clusters}"
+    return _DRAWS, f"{_DRAWS:,} draws, seed {seed}"
+
+
 def _drawn(data: _Floats, threshold: _Floats, seed: int) -> NDArray[np.int64]:
-    generator = np.random.default_rng(seed)
     clusters, columns = data.shape
-    width = -(-clusters // 8)
     exceeding = np.zeros(columns, dtype=np.int64)
+    for flipped in _flips(clusters, seed):
+        exceeding += _exceeding(flipped, data, threshold)
+    return exceeding
+
+
+def _flips(clusters: int, seed: int) -> Iterator[_Floats]:
+    """Blocks (draws, C) of signs, 1 = turned: every other one than "none turned" up to C = 12, else drawn."""
+    if clusters <= _EXACT_CLUSTERS:
+        signs = (np.arange(1, 2**clusters)[:, np.newaxis] >> np.arange(clusters)) & 1
+        yield signs.astype(np.float64)
+        return
+    generator = np.random.default_rng(seed)
+    width = -(-clusters // 8)
     chunk = max(1, _CHUNK // clusters)
     for start in range(0, _DRAWS, chunk):
         size = min(chunk, _DRAWS - start)
         packed = np.frombuffer(generator.bytes(size * width), dtype=np.uint8).reshape(size, width)
-        flipped = np.unpackbits(packed, axis=1, count=clusters).astype(np.float64)
-        exceeding += _exceeding(flipped, data, threshold)
-    return exceeding
+        yield np.unpackbits(packed, axis=1, count=clusters).astype(np.float64)
 
 
 def _exceeding(flipped: _Floats, data: _Floats, threshold: _Floats) -> NDArray[np.int64]:
