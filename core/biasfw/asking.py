@@ -10,8 +10,8 @@ from zlib import crc32
 from biasfw.codec import decode, encode
 from biasfw.contracts import Backend
 from biasfw.errors import BiasfwError
+from biasfw.jsonlines import JsonLines
 from biasfw.records import Request, Response
-from biasfw.store import RunDirectory
 
 PREFIX_CHARACTERS = 256
 
@@ -69,12 +69,25 @@ def handle(request: Request) -> Handle:
     return Handle(request.key, request.item_id, len(text), prefix)
 
 
+class Answers(Protocol):
+    """Where requests and responses lie: the run directory, or the folder of a judge."""
+
+    @property
+    def requests(self) -> JsonLines:
+        """The requests by key."""
+        ...
+
+    def store(self, response: Response) -> None:
+        """Append a response."""
+        ...
+
+
 class Pending:
     """The pending requests as a lazy sequence over requests.jsonl (``biasfw.RequestSequence``)."""
 
     def __init__(
         self,
-        directory: RunDirectory,
+        directory: Answers,
         handles: Sequence[Handle],
         references: Callable[[Request], Mapping[str, str]] | None = None,
     ) -> None:
@@ -106,7 +119,7 @@ class Pending:
 def ask(
     backend: Backend,
     pending: Pending,
-    directory: RunDirectory,
+    directory: Answers,
     stored: Callable[[Response, dict[str, Any]], None],
 ) -> None:
     """Ask everything pending and store each response as it arrives.

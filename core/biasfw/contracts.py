@@ -6,7 +6,7 @@ built or used, so that listing components stays fast and a worker elsewhere can 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -81,11 +81,18 @@ class Backend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ComponentContext:
-    """What parsers, judges and metrics are built from: the answer form, language packs and checked options."""
+    """What parsers, judges and metrics are built from: the answer form, language packs and checked options.
+
+    For judges: ``parsers`` builds a parser by name, for a form of the judge's own; ``texts`` are the prompts that the
+    benchmark words itself (language -> ``system``, ``user``); ``mode`` is that of the judge's model.
+    """
 
     form: Form
     languages: Mapping[str, LanguagePack] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    parsers: Callable[[str, Form, Mapping[str, Any]], Parser] | None = None
+    texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    mode: Mode = "generate"
 
     def pack(self, language: str) -> LanguagePack | None:
         """The pack of ``language``, or of its base language (``pt-BR`` -> ``pt``); None where there is none."""
@@ -121,6 +128,18 @@ class Judge(Protocol):
 
     def judge(self, case: Case, responses: Sequence[Response]) -> Judgement:
         """The verdict, given the model's responses to ``requests(case)``; ``key`` is filled by the engine."""
+        ...
+
+
+@runtime_checkable
+class Panel(Protocol):
+    """Combines the verdicts of judges. Built as ``Panel(context: ComponentContext)``, offered with ``combines``."""
+
+    def combine(self, votes: Mapping[str, Judgement]) -> Judgement:
+        """One verdict from those of all members, by name; ``key`` is filled by the engine. Their order is no reason.
+
+        Every slot of the form is there in every vote. What became of the response is the same in all of them.
+        """
         ...
 
 

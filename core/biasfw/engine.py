@@ -14,7 +14,7 @@ from biasfw.asking import Handle, Pending, Progress, Quiet, ask, handle
 from biasfw.codec import decode
 from biasfw.config import RunConfig
 from biasfw.contracts import Backend
-from biasfw.judging import judge_name, judge_responses
+from biasfw.judging import judge_responses
 from biasfw.plan import Plan, make_plan
 from biasfw.plugins import Plugins
 from biasfw.records import Item, Request, Response, Score
@@ -135,18 +135,24 @@ def _ask(plan: Plan, backend: Backend, pending: list[Handle], directory: RunDire
 
 
 def conclude(
-    plan: Plan, directory: RunDirectory, handles: list[Handle], progress: Progress, asked: int = 0
+    plan: Plan,
+    directory: RunDirectory,
+    handles: list[Handle],
+    progress: Progress,
+    *,
+    asked: int = 0,
+    ask_judges: bool = True,
 ) -> RunResult:
     """Judge and score what is stored, write it down, and say how it ended."""
     from biasfw.scoring import build_table, compute_scores, score_document  # noqa: PLC0415 - numpy loads late
 
-    judged = judge_responses(plan, directory, handles, progress)
+    judged = judge_responses(plan, directory, handles, progress, ask=ask_judges)
     _warn(directory, progress)
     outcomes = judged.outcome_counts(h.key for h in handles)
     failed = sum(h.key not in directory.responses.index for h in handles)
     status = "incomplete" if failed else "complete"
     scores = compute_scores(plan, build_table(plan, directory, handles, judged))
-    name = judge_name(plan)
+    name = judged.judge
     filters, file = scorefiles.filters(plan), scorefiles.file_name(plan, name, [h.key for h in handles])
     document = {**score_document(plan, name, scores, outcomes), "filters": filters}
     directory.write_file(file, json.dumps(document, ensure_ascii=False, indent=1) + "\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from sys import intern
@@ -13,25 +13,24 @@ from biasfw.choices import read_choices
 from biasfw.codec import decode, encode
 from biasfw.contracts import Case, Parser
 from biasfw.form import Form
+from biasfw.judgeasking import ask_models
 from biasfw.keys import sha256_json
 from biasfw.plan import Plan
-from biasfw.records import Answer, Item, Judgement, Outcome, Reading, Request, Response
+from biasfw.records import Answer, Item, Judgement, Outcome, Reading, Request, Response, ResponseError
 from biasfw.scripts import FLAG, AnswerLanguages
+from biasfw.sitting import (
+    Bench,
+    Leaf,
+    ModelLeaf,
+    Sitting,
+    asking,
+    close_stores,
+    entries,
+    fingerprints,
+    open_stores,
+    sit,
+)
 from biasfw.store import RunDirectory
-
-
-def judge_name(plan: Plan) -> str:
-    """``<judge>-<hash8>``: the hash covers judge, parser, their versions, the answer form and the language packs."""
-    covered = [
-        plan.judge.spec.name,
-        plan.judge.plugin.origin,
-        plan.parser.spec.name,
-        plan.parser.plugin.origin,
-        plan.protocol.mode,
-        encode(plan.form),
-        {tag: encode(replace(pack, fixtures=())) for tag, pack in plan.packs.items()},
-    ]
-    return f"{plan.judge.spec.name}-{sha256_json(covered)[:8]}"
 
 
 def judgement_key(judge: str, response: Response) -> str:
@@ -81,6 +80,7 @@ class Judged:
     """
 
     slots: tuple[str, ...]
+    judge: str = ""  # name and hash
     readings: dict[str, tuple[Reading, ...]] = field(default_factory=dict)
     flags: Counter[str] = field(default_factory=Counter)
     languages: dict[str, str] = field(default_factory=dict)
@@ -113,32 +113,100 @@ def _shared(outcome: Outcome, value: str | None) -> Reading:
     return Reading(outcome, value)
 
 
-def judge_responses(plan: Plan, directory: RunDirectory, handles: Sequence[Handle], progress: Progress) -> Judged:
-    """Judge the stored response of every given request; requests without a response are left out."""
-    name = judge_name(plan)
-    judge, parser = plan.make_judge(), plan.make_parser()
-    languages = AnswerLanguages(plan.form, plan.packs)
-    judged = Judged(tuple(slot.key for slot in plan.form.slots))
-    with directory.judgements(name) as store:
-        directory.warnings += store.repairs
+@dataclass(slots=True)
+class _Desk:
+    """Judges one response after another; what several judges need of a response is made once."""
+
+    plan: Plan
+    directory: RunDirectory
+    languages: AnswerLanguages
+    parsers: dict[str, Parser] = field(default_factory=dict)
+
+    def case(self, handle: Handle, response: Response, sitting: Sitting) -> Case:
+        """The response with what led to it, as ``sitting`` sees it."""
+        item = self.plan.items[handle.item_id]
+        request = decode(Request, self.directory.requests.read(handle.key))
+        answer = read(response, item, self.plan.form, self._parser(sitting.seat.parser or self.plan.protocol.parser))
+        written = self.languages.flags(response.text or "", item.language, item.condition)
+        return Case(item, request, response, replace(answer, flags=(*answer.flags, *written)))
+
+    def _parser(self, name: str) -> Parser:
+        if name not in self.parsers:
+            self.parsers[name] = self.plan.make_parser(name)
+        return self.parsers[name]
+
+    def verdict(self, sitting: Sitting, handle: Handle, response: Response) -> Judgement:
+        """The stored verdict, else a new one; it is stored unless a model failed that may answer next time."""
+        votes: dict[str, Judgement] = {}
+        if isinstance(sitting, Bench):
+            votes = {member.seat.name: self.verdict(member, handle, response) for member in sitting.members}
+            key = sha256_json([sitting.name, {name: vote.key for name, vote in votes.items()}])
+        else:
+            key = judgement_key(sitting.name, response)
+        if key in sitting.store.index:
+            return decode(Judgement, sitting.store.read(key))
+        if isinstance(sitting, Bench):
+            verdict = sitting.panel.combine(votes)
+            flags = [flag for vote in votes.values() for flag in vote.flags]
+        else:
+            case = self.case(handle, response, sitting)
+            verdict, flags = _judged(sitting, case), list(case.answer.flags)
+        written = [flag for flag in flags if flag.startswith(FLAG)]  # a judge may not hand on the answer's
+        judgement = replace(
+            verdict, key=key, response_key=response.key, flags=tuple(dict.fromkeys((*verdict.flags, *written)))
+        )
+        if not any(reading.outcome is Outcome.JUDGE_ERROR for reading in judgement.slots.values()):
+            sitting.store.append(key, encode(judgement))
+        return judgement
+
+
+def _judged(sitting: Leaf, case: Case) -> Judgement:
+    if not isinstance(sitting, ModelLeaf):
+        return sitting.judge.judge(case, ())
+    return sitting.judge.judge(case, [_answer(sitting, request) for request in sitting.judge.requests(case)])
+
+
+def _answer(sitting: ModelLeaf, request: Request) -> Response:
+    for file in (sitting.answers.responses, sitting.answers.failures):
+        if request.key in file.index:
+            return decode(Response, file.read(request.key))
+    return Response(request.key, error=ResponseError("not_asked", "the judge's model was not asked"))
+
+
+def judge_responses(
+    plan: Plan, directory: RunDirectory, handles: Sequence[Handle], progress: Progress, *, ask: bool = True
+) -> Judged:
+    """Judge the stored response of every given request; requests without a response are left out.
+
+    Raises:
+        UsageError: verdicts of a model are missing, and nothing may be asked.
+    """
+    sitting = sit(plan, directory.path, {} if ask else fingerprints(directory.info))
+    desk = _Desk(plan, directory, AnswerLanguages(plan.form, plan.packs))
+    judged = Judged(tuple(slot.key for slot in plan.form.slots), sitting.name)
+    try:
+        directory.warnings += open_stores(sitting)
+        directory.save(judges={**directory.info.get("judges", {}), **entries(sitting)}, judge=sitting.name)
+        cases = _unjudged(desk, sitting, handles, directory)
+        ask_models(plan, directory, sitting, cases, progress, may_ask=ask)
         progress.start("judging", len(handles), 0)
         for handle in handles:
             response = directory.answered(handle.key)
-            if response is None:
-                continue
-            key = judgement_key(name, response)
-            if key in store.index:
-                judgement = decode(Judgement, store.read(key))
-            else:
-                item, request = plan.items[handle.item_id], decode(Request, directory.requests.read(handle.key))
-                written = languages.flags(response.text or "", item.language, item.condition)
-                answer = read(response, item, plan.form, parser)
-                answer = replace(answer, flags=(*answer.flags, *written))
-                verdict = judge.judge(Case(item, request, response, answer), ())
-                flags = tuple(dict.fromkeys((*verdict.flags, *written)))  # a judge may not hand on the answer's
-                judgement = replace(verdict, key=key, response_key=response.key, flags=flags)
-                store.append(key, encode(judgement))
-            judged.take(handle.key, judgement)
-            progress.step("judged")
+            if response is not None:
+                judged.take(handle.key, desk.verdict(sitting, handle, response))
+                progress.step("judged")
         progress.finish()
+    finally:
+        close_stores(sitting)
     return judged
+
+
+def _unjudged(
+    desk: _Desk, sitting: Sitting, handles: Sequence[Handle], directory: RunDirectory
+) -> Iterator[tuple[ModelLeaf, Case]]:
+    """For every judge that asks a model: the responses on which it has no verdict yet."""
+    for leaf in asking(sitting):
+        for handle in handles:
+            response = directory.answered(handle.key)
+            if response is not None and judgement_key(leaf.name, response) not in leaf.store.index:
+                yield leaf, desk.case(handle, response, leaf)

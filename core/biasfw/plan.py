@@ -8,14 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-from biasfw import bundles, languages, splits
+from biasfw import bundles, juries, languages, splits
 from biasfw.bundles import Bundle
 from biasfw.codec import encode
 from biasfw.config import RunConfig
-from biasfw.contracts import Backend, BackendSettings, ComponentContext, Judge, Metric, Parser
+from biasfw.contracts import Backend, BackendSettings, ComponentContext, Metric, Parser
 from biasfw.errors import DataError, UsageError
 from biasfw.expansion import NO_VARIANT, Design, Selected, Selection, Trial, examples, expand, select
 from biasfw.form import Form
+from biasfw.juries import Seat
 from biasfw.keys import sha256_json
 from biasfw.languages import LanguagePack
 from biasfw.plugins import Component, Plugins, load_class
@@ -23,7 +24,7 @@ from biasfw.protocol import Protocol, apply_preset, resolve
 from biasfw.records import Item, Request, Seed
 from biasfw.rendering import Renderer
 from biasfw.schemas import check_options
-from biasfw.specs import BackendSpec, JudgeSpec, MetricSpec
+from biasfw.specs import BackendSpec, MetricSpec
 from biasfw.store import slug
 
 
@@ -40,7 +41,7 @@ class Plan:
     backend: Component
     backend_options: Mapping[str, Any]
     parser: Component
-    judge: Component
+    jury: Seat
     metrics: tuple[tuple[Component, Mapping[str, Any]], ...]
     selected: Selected
     warnings: tuple[str, ...] = ()
@@ -119,15 +120,11 @@ class Plan:
         """What parsers, judges and metrics are built from."""
         return ComponentContext(self.form, self.packs, options)
 
-    def make_parser(self) -> Parser:
-        """The parser of the protocol."""
-        options = check_options(f"parser {self.parser.spec.name}", self.parser.spec.options, {})
-        return cast("Parser", load_class(self.parser)(self.context(options)))
-
-    def make_judge(self) -> Judge:
-        """The judge of the run."""
-        options = check_options(f"judge {self.judge.spec.name}", self.judge.spec.options, {})
-        return cast("Judge", load_class(self.judge)(self.context(options)))
+    def make_parser(self, name: str | None = None) -> Parser:
+        """The parser of the protocol, or another one."""
+        component = self.plugins.find("parser", name) if name else self.parser
+        options = check_options(f"parser {component.spec.name}", component.spec.options, {})
+        return cast("Parser", load_class(component)(self.context(options)))
 
     def make_metrics(self) -> list[tuple[str, Metric, str]]:
         """Name, metric and the rows that it is about (items, controls, all), in the manifest's order."""
@@ -138,14 +135,17 @@ class Plan:
 
     def components(self) -> list[dict[str, str]]:
         """Name, distribution and version of every component, for run.json."""
-        used = [("backend", self.backend), ("parser", self.parser), ("judge", self.judge)]
+        used = [("backend", self.backend), ("parser", self.parser)]
+        used += [("judge", seat.component) for seat in self.jury.everybody]
+        used += [("backend", seat.binding.backend) for seat in self.jury.leaves if seat.binding]
         used += [("metric", component) for component, _ in self.metrics]
         reader = splits.reader_of(self.bundle, self.plugins)
         used += [("reader", reader)] if reader else []
-        return [
+        rows = [
             {"kind": kind, "name": c.spec.name, "distribution": c.plugin.distribution, "version": c.plugin.version}
             for kind, c in used
         ]
+        return [row for place, row in enumerate(rows) if row not in rows[:place]]
 
 
 def _frames(manifest: Mapping[str, Any], protocol: Protocol) -> Any:
@@ -175,8 +175,8 @@ def make_design(
     )
 
 
-def make_plan(config: RunConfig, plugins: Plugins) -> Plan:
-    """Resolve everything a configuration names.
+def make_plan(config: RunConfig, plugins: Plugins, jury: Mapping[str, Any] | None = None) -> Plan:
+    """Resolve everything a configuration names. ``jury``: the definition of a judge, instead of the one it names.
 
     Raises:
         UsageError: a name, option, language, category or mode does not exist; the message names what does.
@@ -195,17 +195,26 @@ def make_plan(config: RunConfig, plugins: Plugins) -> Plan:
     selected = _select(config, trials, bundle)
     packs, warnings = _packs(plugins, bundle, trials)
     metrics = _metrics(config, bundle, plugins)
-    judge = plugins.find("judge", protocol.judge)
-    if cast("JudgeSpec", judge.spec).roles:
-        raise UsageError(f"judge {judge.spec.name!r} asks a model, which this version cannot do yet; use --judge rules")
+    seat = (
+        juries.seat(jury, bundle.manifest, plugins) if jury else juries.find(protocol.judge, bundle.manifest, plugins)
+    )
+    _check_jury(seat, protocol)
     parser = plugins.find("parser", protocol.parser)
     notes = (*splits.remarks(bundle, protocol.mode, config.conditions), *notes)
     plan = Plan(
-        config, plugins, bundle, protocol, form, packs, backend, options, parser, judge, metrics, selected, warnings,
+        config, plugins, bundle, protocol, form, packs, backend, options, parser, seat, metrics, selected, warnings,
         notes, _examples(bundle, protocol, seeds),
     )  # fmt: skip
     plan.renderer.check_fields(trials)
     return plan
+
+
+def _check_jury(seat: Seat, protocol: Protocol) -> None:
+    for leaf in seat.leaves:
+        if leaf.binding is not None and protocol.mode == "choices":
+            raise UsageError(
+                f"judge {leaf.name!r} reads text, and --mode choices writes none; use --mode generate, or --judge rules"
+            )
 
 
 def _examples(bundle: Bundle, protocol: Protocol, seeds: Sequence[Seed]) -> dict[str, tuple[Item, ...]]:

@@ -11,7 +11,7 @@ from biasfw.asking import Progress, Quiet, handle
 from biasfw.bundles import MANIFEST
 from biasfw.config import RunConfig
 from biasfw.engine import RunResult, conclude
-from biasfw.errors import DataError, StoreError
+from biasfw.errors import DataError, StoreError, UsageError
 from biasfw.keys import canonical
 from biasfw.plan import Plan, make_plan
 from biasfw.plugins import Plugins
@@ -31,8 +31,9 @@ def reopen(path: Path, plugins: Plugins, **changes: Any) -> Plan:
     if stored is None:
         raise StoreError(f"{info} is damaged; run the command that made it once more")
     config = RunConfig.from_mapping({**stored["config"], **_places(path, stored["benchmark"]), **changes})
+    jury = _stored_judge(config.judge, stored, plugins) if config.judge else None
     try:
-        plan = make_plan(config, plugins)
+        plan = make_plan(config, plugins, jury)
     except DataError as failure:
         if "folder" in stored["benchmark"] and not (Path(config.benchmark) / MANIFEST).is_file():
             raise StoreError(
@@ -47,6 +48,26 @@ def reopen(path: Path, plugins: Plugins, **changes: Any) -> Plan:
             f"install the version {stored['benchmark']['version']} again, or run anew"
         )
     return plan
+
+
+def _stored_judge(name: str, stored: Mapping[str, Any], plugins: Plugins) -> Mapping[str, Any] | None:
+    """The definition of a judge that the run remembers, by its name or name and hash; None: it is to be looked up.
+
+    Raises:
+        UsageError: the run knows several judges of that name.
+    """
+    judges: Mapping[str, Any] = stored.get("judges", {})
+    if name in judges:
+        definition: Mapping[str, Any] = judges[name]["definition"]
+        return definition
+    if Path(name).is_file() or any(c.spec.name == name for c in plugins.components("judge")):
+        return None
+    bare = Path(name).stem.lower()
+    members = {member for entry in judges.values() for member in entry.get("members", {}).values()}
+    matches = [each for each in judges if each.rpartition("-")[0] == bare and each not in members]
+    if len(matches) > 1:
+        raise UsageError(f"the run knows several judges called {bare!r}: {', '.join(matches)}; give one of them whole")
+    return judges[matches[0]]["definition"] if matches else None
 
 
 def _places(path: Path, benchmark: Mapping[str, Any]) -> dict[str, str]:
@@ -80,22 +101,27 @@ def score(
     metrics: tuple[str, ...] | None = None,
     plugins: Plugins | None = None,
     progress: Progress | None = None,
+    *,
+    judge: str | None = None,
     **places: str | None,
 ) -> RunResult:
     """Compute the scores of a run again, or only some metrics. Nothing is asked.
 
-    ``benchmark`` and ``data`` say where its folders lie now.
+    ``judge`` is one that has judged the run; ``benchmark`` and ``data`` say where its folders lie now.
+
+    Raises:
+        UsageError: the judge's model has not answered everything yet.
     """
     plugins = plugins or Plugins.installed()
-    plan = reopen(path, plugins, **_given(metrics=metrics, **places))
-    return _rescore(path, plan, progress or Quiet())
+    plan = reopen(path, plugins, **_given(metrics=metrics, judge=judge, **places))
+    return _rescore(path, plan, progress or Quiet(), ask_judges=False)
 
 
 def _given(**changes: Any) -> dict[str, Any]:
     return {name: value for name, value in changes.items() if value}
 
 
-def _rescore(path: Path, plan: Plan, progress: Progress) -> RunResult:
+def _rescore(path: Path, plan: Plan, progress: Progress, *, ask_judges: bool = True) -> RunResult:
     with RunDirectory(path) as directory:
         handles = [handle(request) for request in plan.requests()]
-        return conclude(plan, directory, handles, progress)
+        return conclude(plan, directory, handles, progress, ask_judges=ask_judges)

@@ -48,10 +48,14 @@ class ParserSpec(ComponentSpec):
 
 @dataclass(frozen=True, slots=True)
 class JudgeSpec(ComponentSpec):
-    """``roles``: names of the models it needs, bound to backends by the user; empty for rules."""
+    """``roles``: the one model it needs (``("model",)``), bound to a backend by the user; empty for rules.
+
+    ``combines``: it asks nothing and sees no response, but turns the verdicts of its members into one (a panel).
+    """
 
     tasks: frozenset[str] = frozenset()
     roles: tuple[str, ...] = ()
+    combines: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import yaml
 
 from biasfw import RunConfig, RunResult, Score
 from biasfw.engine import run
-from biasfw.judging import judge_name
+from biasfw.sitting import sit
 from biasfw.plan import make_plan
 from biasfw.plugins import Plugins
 from biasfw.rescoring import score
@@ -174,13 +174,13 @@ def test_a_judge_that_drops_flags_loses_no_language(
 def test_another_language_pack_judges_anew(installed: Plugins, tmp_path: Path) -> None:
     bundle = tmp_path / "debatebias"
     shutil.copytree(shipped("benchmarks") / "debatebias", bundle)
-    before = judge_name(make_plan(config(tmp_path, benchmark=str(bundle)), installed))
+    before = sit(make_plan(config(tmp_path, benchmark=str(bundle)), installed), tmp_path, {}).name
     (folder,) = (path for path, _ in installed.folders("language"))
     pack = yaml.safe_load((folder / "ar.yaml").read_text(encoding="utf-8"))
     (bundle / "languages").mkdir()
     own = bundle / "languages" / "ar.yaml"
     own.write_text(yaml.safe_dump({**pack, "answer_language_method": None}, allow_unicode=True), encoding="utf-8")
     plan = make_plan(config(tmp_path, benchmark=str(bundle), languages=("ar",), limit=4), installed)
-    assert judge_name(plan) != before
+    assert sit(plan, tmp_path, {}).name != before
     scores = run(plan.config, installed).scores
     assert {s.value for s in scores if s.metric == "answer_language"} == {None}

@@ -44,7 +44,7 @@ def print_plan(config: RunConfig, plugins: Plugins, *, as_json: bool) -> None:
         "new_tokens_at_most": requests * plan.protocol.sampling.max_tokens if plan.protocol.mode == "generate" else 0,
         "backend": plan.backend.spec.name,
         "backend_options": dict(plan.backend_options),
-        "judge": plan.judge.spec.name,
+        "judge": plan.jury.name,
         "metrics": [component.spec.name for component, _ in plan.metrics],
         "samples": [encode(request) for request in islice(plan.requests(), 3)],
     }

@@ -15,10 +15,10 @@ from biasfw.rescoring import judge
 @click.command(
     "judge",
     help="Judge the stored responses of a run again and score them. The model under test is never loaded.",
-    epilog="Example:  biasfw judge runs/debatebias-llamacpp-1a2b3c4d --judge rules",
+    epilog="Example:  biasfw judge runs/debatebias-llamacpp-1a2b3c4d --judge my-panel.yaml",
 )
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--judge", "judge_name", metavar="NAME", help="Another judge than the benchmark's.")
+@click.option("--judge", "judge_name", metavar="NAME|FILE", help="A judge by name, or in a YAML file.")
 @click.option("--benchmark", metavar="PATH", help="Where the benchmark lies now, if it is a folder that was moved.")
 @click.option("--data", metavar="DIR", help="Where the official data lie now.")
 @json_option

@@ -35,7 +35,7 @@ from biasfw.engine import run
     "--names-in", metavar="TAG", help="Name the groups in this language in every prompt, not in the prompt's."
 )
 @click.option("--parser", metavar="NAME", help="Another parser than the benchmark's.")
-@click.option("--judge", metavar="NAME", help="Another judge than the benchmark's.")
+@click.option("--judge", metavar="NAME|FILE", help="Another judge than the benchmark's, by name or in a YAML file.")
 @click.option("--metric", "metrics", metavar="NAME", multiple=True, help="Only these metrics; repeatable.")
 @click.option("--data", metavar="DIR", help="The folder of official data that is not shipped.")
 @click.option("--encoding", metavar="NAME", help="The text encoding of that data, if it is not UTF-8, such as cp932.")

@@ -19,12 +19,20 @@ from biasfw.rescoring import score
 )
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--metric", "metrics", metavar="NAME", multiple=True, help="Only these metrics; repeatable.")
+@click.option("--judge", "judge_name", metavar="NAME", help="The verdicts of this judge, which has judged the run.")
 @click.option("--benchmark", metavar="PATH", help="Where the benchmark lies now, if it is a folder that was moved.")
 @click.option("--data", metavar="DIR", help="Where the official data lie now.")
 @json_option
 @click.pass_context
 def command(
-    ctx: click.Context, run: Path, metrics: tuple[str, ...], benchmark: str | None, data: str | None, as_json: bool
+    ctx: click.Context,
+    /,
+    run: Path,
+    metrics: tuple[str, ...],
+    judge_name: str | None,
+    as_json: bool,
+    **places: str | None,
 ) -> None:
     """Score and print."""
-    finish(score(run, metrics or None, plugins_of(ctx), Bar(), benchmark=benchmark, data=data), as_json=as_json)
+    result = score(run, metrics or None, plugins_of(ctx), Bar(), judge=judge_name, **places)
+    finish(result, as_json=as_json)

@@ -1,0 +1,180 @@
+"""Who judges: a judge's name, a YAML file or a judge of the benchmark, resolved into components and models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from biasfw import schemas
+from biasfw.contracts import Backend, BackendSettings
+from biasfw.errors import UsageError
+from biasfw.phrases import listed
+from biasfw.plugins import Component, Plugins, load_class
+from biasfw.records import Mode
+from biasfw.schemas import check_options
+from biasfw.specs import BackendSpec, JudgeSpec
+from biasfw.yamlfile import load_yaml
+
+Definition = Mapping[str, Any]
+_BINDING = ("backend", "model", "backend_options", "mode")
+
+
+@dataclass(frozen=True)
+class Binding:
+    """The model that a judge asks: a backend, a model and its options."""
+
+    backend: Component
+    model: str | None
+    options: Mapping[str, Any]
+    mode: Mode = "generate"
+
+    def make(self, seed: int) -> Backend:
+        """The backend, built but not loaded."""
+        settings = BackendSettings(self.model, self.mode, seed, self.options)
+        return cast("Backend", load_class(self.backend)(settings))
+
+    @property
+    def spec(self) -> BackendSpec:
+        """The spec of the backend."""
+        return cast("BackendSpec", self.backend.spec)
+
+    @property
+    def identity(self) -> list[Any]:
+        """What tells this model from another; options that cannot change an answer do not count."""
+        properties = self.spec.options.get("properties", {})
+        kept = {k: v for k, v in sorted(self.options.items()) if properties.get(k, {}).get("affects_answers", True)}
+        return [self.spec.name, self.backend.plugin.origin, self.model, kept, self.mode]
+
+
+@dataclass(frozen=True)
+class Seat:
+    """One judge, alone or as a member of a panel. ``members`` are those of a judge that combines verdicts."""
+
+    name: str
+    component: Component
+    options: Mapping[str, Any]
+    binding: Binding | None = None
+    parser: str | None = None  # another parser than the protocol's
+    members: tuple[Seat, ...] = ()
+    definition: Definition = field(default_factory=dict)
+
+    @property
+    def everybody(self) -> Iterator[Seat]:
+        """This seat and all below it."""
+        yield self
+        for member in self.members:
+            yield from member.everybody
+
+    @property
+    def leaves(self) -> Iterator[Seat]:
+        """The seats that judge themselves, this one or those below it."""
+        if not self.members:
+            yield self
+        for member in self.members:
+            yield from member.leaves
+
+
+def find(name: str, manifest: Mapping[str, Any], plugins: Plugins) -> Seat:
+    """The judge ``name``: a file ``*.yaml``, a judge of the manifest, or a component.
+
+    Raises:
+        UsageError: nobody offers it, a role is not bound to a model, or an option is wrong.
+        DataError: the file is not what ``judge.schema.json`` says; with line and column.
+    """
+    if name.endswith((".yaml", ".yml")):
+        document = load_yaml(Path(name))
+        schemas.check("judge", document)
+        return seat({"name": Path(name).stem.lower(), **document.value}, manifest, plugins)
+    return seat({"name": name, "judge": name}, manifest, plugins)
+
+
+def seat(definition: Definition, manifest: Mapping[str, Any], plugins: Plugins) -> Seat:
+    """The judge that ``definition`` describes.
+
+    Raises:
+        UsageError: as for ``find``.
+    """
+    own = manifest.get("judges", {})
+    if definition["judge"] in own:
+        definition = _with_roles(definition, own[definition["judge"]])
+    elif "roles" in definition:
+        known = f"it has {listed(own)}" if own else "it has none"
+        raise UsageError(f"roles belong to a judge of the benchmark; {manifest['name']}: {known}")
+    return _seat(definition, manifest, plugins)
+
+
+def _with_roles(definition: Definition, own: Definition) -> Definition:
+    """The benchmark's judge, its roles bound to the user's models."""
+    roles = definition.get("roles", {})
+    members = own.get("members", ())
+    asked = {each["role"] for each in (own, *members) if "role" in each}
+    for role in roles:
+        if role not in asked:
+            raise UsageError(f"judge {definition['judge']!r} has no role {role!r}; it has {listed(sorted(asked))}")
+    missing = sorted(asked - set(roles))
+    if missing:
+        raise UsageError(
+            f"judge {definition['judge']!r} asks models that you choose: bind {listed(missing)} in a file "
+            f"(judge: {definition['judge']}, roles: {{{missing[0]}: {{backend: NAME, model: NAME}}}}) "
+            "and give it with --judge FILE.yaml"
+        )
+
+    def bound(each: Definition) -> dict[str, Any]:
+        kept = {key: value for key, value in each.items() if key != "role"}
+        return {**kept, **(roles[each["role"]] if "role" in each else {})}
+
+    whole = {**bound(own), "name": definition["name"]}
+    if members:
+        whole["members"] = [bound(member) for member in members]
+    return whole
+
+
+def _seat(definition: Definition, manifest: Mapping[str, Any], plugins: Plugins) -> Seat:
+    name = definition["name"]
+    component = plugins.find("judge", definition["judge"])
+    spec = cast("JudgeSpec", component.spec)
+    options = check_options(f"judge {spec.name}", spec.options, definition.get("options", {}))
+    if spec.tasks and manifest["task"] not in spec.tasks:
+        raise UsageError(
+            f"judge {spec.name} cannot judge task {manifest['task']!r}; choose another (biasfw list judges)"
+        )
+    if "members" in definition and not spec.combines:
+        raise UsageError(f"judge {spec.name} has no members; write judge: panel")
+    members = tuple(_seat(each, manifest, plugins) for each in definition.get("members", ()))
+    if spec.combines and not members:
+        raise UsageError(f"judge {spec.name} combines the verdicts of members; list them in a file (--judge FILE.yaml)")
+    names = [member.name for member in members]
+    for each in names:
+        if names.count(each) > 1:
+            raise UsageError(f"two members of {name!r} are called {each!r}; give each a name of its own")
+    return Seat(
+        name, component, options, _binding(definition, spec, plugins), definition.get("parser"), members, definition
+    )
+
+
+def _binding(definition: Definition, spec: JudgeSpec, plugins: Plugins) -> Binding | None:
+    given = [key for key in _BINDING if key in definition]
+    if not spec.roles:
+        if given:
+            raise UsageError(f"judge {spec.name} asks no model; leave out {listed(given)}")
+        return None
+    if "backend" not in definition:
+        raise UsageError(
+            f"judge {spec.name} asks a model: write a file with judge: {spec.name}, backend: NAME, model: NAME, "
+            "and give it with --judge FILE.yaml"
+        )
+    backend = plugins.find("backend", definition["backend"])
+    backend_spec = cast("BackendSpec", backend.spec)
+    mode = cast("Mode", definition.get("mode", "generate"))
+    if mode not in backend_spec.capabilities:
+        able = listed(sorted(backend_spec.capabilities & {"generate", "choices"}))
+        raise UsageError(f"backend {backend_spec.name} cannot judge with mode {mode}; it can: {able}")
+    model = definition.get("model")
+    if backend_spec.models and model not in backend_spec.models:
+        raise UsageError(
+            f"backend {backend_spec.name} has no model {model!r}; write model: {'|'.join(backend_spec.models)}"
+        )
+    options = check_options(f"backend {backend_spec.name}", backend_spec.options, definition.get("backend_options", {}))
+    return Binding(backend, model, options, mode)
