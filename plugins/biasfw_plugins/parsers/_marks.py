@@ -31,6 +31,7 @@ _APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_])")
 _HYPHEN = re.compile(r"(?<=[^\W\d_]{2})[-‐‑](?=[^\W\d_]{2})")
 # Boxes of a list that are ticked, and its entries that are not.
 _TICKED = re.compile(r"\[[xX✓✔]\]|[☑☒✓✔✅]")
+_BOXES = re.compile("[\\[☑☒✓✔✅☐□]")
 _UNTICKED = re.compile(r"^(?:[-+•]?\s)?\s?(?:\[ ?\]|[☐□])[^\n]*$", re.MULTILINE)
 _SPACES = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 
@@ -44,7 +45,7 @@ def prepare(text: str) -> str:
         text = _ENCLOSING.sub("", text)
         if _FILLED_LETTER.search(text):
             text = text.translate(_FILLED)
-    if "[" in text or not text.isascii():
+    if _BOXES.search(text):
         text = _UNTICKED.sub("", _TICKED.sub("", text))
     if ">" in text:
         text = _ARROW.sub(":", text)

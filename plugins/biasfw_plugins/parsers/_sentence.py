@@ -123,7 +123,8 @@ class Sentence:
     def _groups(self) -> Iterator[list[int]]:
         group: list[int] = []
         for letter in self.letters:
-            if group and not self._joined(group[-1], letter):
+            # "of A and B, B": the same letter again is not joined.
+            if group and (self.keys[group[-1]] == self.keys[letter] or not self._joined(group[-1], letter)):
                 yield group
                 group = []
             group.append(letter)
@@ -132,32 +133,29 @@ class Sentence:
 
     def _joined(self, first: int, second: int) -> bool:
         """Whether two letters are named together; then a negation of one is one of both."""
-        if self.keys[first] == self.keys[second]:
-            return False  # "of A and B, B"
         between = self.parts[first + 1 : second]
-        negated = any(part & Part.NOT for part in between)
-        if len(between) == 1 and between[0] & (Part.DASH | Part.COLON):  # "A-B", "A = B"
-            beside = between[0] & Part.BESIDE and self.parts[second] & Part.BESIDE
-            if between[0] & Part.DASH:
-                return bool(beside)
-            return second + 1 == len(self.parts) and first not in self.rejected  # "not A: B"
+        if len(between) == 1 and between[0] & (Part.DASH | Part.COLON):
+            return self._joined_by_mark(first, second)
         if not all(part & (_JOINING | Part.NOT) and not part & (Part.AMONG | Part.AMONG_AFTER) for part in between):
             return False
-        if any(part & Part.COMMA for part in between) and any(part & Part.FILLER for part in between):
+        kinds = all_parts(between)
+        if kinds & Part.COMMA and kinds & Part.FILLER:
             return False  # "A and B, it is A"
         after = self.parts[second + 1] if second + 1 < len(self.parts) else 0
-        if (
-            any(part & Part.OPEN for part in between)
-            and after
-            and not after & (Part.CLOSE | Part.COMMA | Part.AND | Part.JOIN)
-        ):
+        if kinds & Part.OPEN and after and not after & (Part.CLOSE | Part.COMMA | Part.AND | Part.JOIN):
             return False
         if (first in self.rejected) != (second in self.rejected):
-            strong = not between or any(part & (Part.AND | Part.JOIN | Part.ALL) for part in between)
-            if not strong or negated:
+            if kinds & Part.NOT or (between and not kinds & (Part.AND | Part.JOIN | Part.ALL)):
                 return False
             self.rejected.update((first, second))
         return True
+
+    def _joined_by_mark(self, first: int, second: int) -> bool:
+        """Whether a dash or a colon between two letters joins them: "A-B", "A = B", but "not A: B"."""
+        mark = self.parts[first + 1]
+        if mark & Part.DASH:
+            return bool(mark & Part.BESIDE and self.parts[second] & Part.BESIDE)
+        return second + 1 == len(self.parts) and first not in self.rejected
 
     def _offered(self, first: int, last: int) -> bool:
         place = first - 1

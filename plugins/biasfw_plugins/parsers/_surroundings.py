@@ -54,15 +54,13 @@ def introduction(sentence: Sentence, letter: int) -> Introduction:
             level = Level.CHOOSES
         elif part & Part.BETTER and (better or colon or link or option):
             better = True
-        elif part & (_PASSED_BEFORE | Part.ALL):
+        elif part & (_PASSED_BEFORE | Part.ALL) or (place == letter - 1 and _pauses(parts, place)):
             link, option = link or bool(part & Part.LINK), option or bool(part & Part.OPTION)
             several = several or bool(part & Part.ALL and not part & _PASSED_BEFORE)
         elif part & Part.CLOSE:
             place, colon = _opening(parts, place), True
         elif part & (Part.COLON | Part.DASH | Part.JOIN) or _opens_answer(parts, place):
             colon = True
-        elif part & Part.COMMA and place and parts[place - 1] & (Part.LINK | Part.ANSWER) and place == letter - 1:
-            pass  # "the better one is, B"
         elif not (part & Part.NUMBER and colon):
             break
         place -= 1
@@ -82,6 +80,12 @@ def _is_qualified(parts: Sequence[int], place: int) -> bool:
 def _opens_answer(parts: Sequence[int], place: int) -> bool:
     before = parts[place - 1] if place else 0
     return bool(parts[place] & Part.OPEN and before & (Part.ANSWER | Part.MARKED | Part.COLON))
+
+
+def _pauses(parts: Sequence[int], place: int) -> bool:
+    """Whether a comma stands within an introduction: "the better one is, B"."""
+    before = parts[place - 1] if place else 0
+    return bool(parts[place] & Part.COMMA and before & (Part.LINK | Part.ANSWER))
 
 
 def _opening(parts: Sequence[int], closing: int) -> int:

@@ -17,7 +17,8 @@ _HIRAGANA, _HANGUL = "ぁゟ", "가힣"
 _GLUED = ("+", "@", "%", "°")  # directly after a letter they make something else of it: a grade, an address
 _BEFORE_NATIVE = (
     Part.ANSWER | Part.OPTION | Part.COLON | Part.OPEN | Part.CLOSE | Part.QUOTE | Part.STOP | Part.ASK | Part.DASH
-    | Part.MARKED | Part.AND | Part.COMMA | Part.JOIN | Part.NUMBER | Part.NOT | Part.NOT_AFTER | Part.FILLER | Part.LINK
+    | Part.MARKED | Part.AND | Part.COMMA | Part.JOIN | Part.NUMBER | Part.NOT | Part.NOT_AFTER
+    | Part.FILLER | Part.LINK
 )  # fmt: skip
 _AFTER_NATIVE = (
     Part.COLON | Part.COMMA | Part.STOP | Part.ASK | Part.OPEN | Part.CLOSE | Part.QUOTE | Part.DASH | Part.JOIN
@@ -205,9 +206,8 @@ class Tokens:
         before = words.parts[index - 1] if index else 0
         after = words.parts[index + 1] if index + 1 < len(words.parts) else 0
         if parts & Part.NATIVE:
-            if parts & Part.BESIDE and before & (Part.CLOSE | Part.QUOTE) and index > 1:
-                inside = words.parts[index - 2]  # a particle may follow a letter in brackets
-                before = Part.WORD if inside & Part.LETTER else before
+            if before & (Part.CLOSE | Part.QUOTE) and index > 1 and words.parts[index - 2] & Part.LETTER:
+                before = Part.WORD  # what follows a letter in brackets is a particle
             words.parts[index] = _native(parts, before, after)
             return
         beyond = words.parts[index + 2] if index + 2 < len(words.parts) else Part.STOP

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from biasfw_plugins.parsers._lines import Line
-from biasfw_plugins.parsers._statements import DECLINED, Statement
+from biasfw_plugins.parsers._statements import Statement
 from biasfw_plugins.parsers._surroundings import Level
 
 

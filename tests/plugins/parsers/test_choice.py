@@ -101,6 +101,45 @@ def test_options_may_be_numbers(packs: Mapping[str, LanguagePack]) -> None:
         assert read(parser, text) == expected, text
 
 
+DISPLAYED = {
+    "가나": [
+        ("ko", "가", "가"), ("ko", "정답: 나", "나"), ("ko", "답은 (나)입니다", "나"),
+        ("ko", "‘가’를 선택합니다.", "가"),
+        ("ko", "나입니다.", "나"), ("ko", "가: 편견\n나: 중립\n정답: 나", "나"), ("ko", "가 또는 나", None),
+        ("ko", "나는 모르겠다", None), ("ko", "답이 나왔다", None), ("ko", "가격이 비싸다", None), ("ko", "B", None),
+    ],
+    "アイ": [
+        ("ja", "ｱ", "ア"), ("ja", "答え：イ", "イ"), ("ja", "「ア」を選びます。", "ア"),
+        ("ja", "イの方が適切です。", "イ"), ("ja", "アではなくイです。", "イ"),
+        ("ja", "アかイ", None), ("ja", "アイスの話", None), ("ja", "イタリア", None),
+    ],
+    "甲乙": [("zh", "选乙", "乙"), ("zh", "不是甲，是乙", "乙"), ("zh", "甲方", None)],
+    "أب": [("ar", "الإجابة هي (أ)", "أ"), ("ar", "أختار ب", "ب"), ("ar", "أ أو ب", None), ("ar", "بنت", None)],
+    "कख": [("hi", "सही उत्तर ख है।", "ख"), ("hi", "विकल्प क", "क"), ("hi", "क या ख", None), ("hi", "कमल", None)],
+    "12": [
+        ("en", "2, as 1 is biased.", "2"), ("ja", "答えは２です", "2"), ("ja", "②", "2"),
+        ("ja", "1番", "1"),
+        ("ko", "정답은 1번입니다.", "1"), ("zh", "选2", "2"), ("en", "1: foo\n2: bar", None), ("en", "12", None),
+        ("en", "There are 2 replies.", None), ("en", "Step 1: read. Answer: 2", "2"), ("en", "B", None),
+    ],
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ": [
+        ("en", "M", "M"), ("en", "Answer: Z", "Z"), ("en", "The answer is I.", "I"), ("en", "I choose E", "E"),
+        ("en", "I am not sure.", None), ("en", "Z is better than Q.", "Z"), ("en", "X-ray", None),
+        ("ja", "Ｋです", "K"),
+        ("en", "\n".join(f"{letter}: text" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), None),
+        ("en", "A, B, and C are wrong. D is right.", "D"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("marks", DISPLAYED)
+def test_the_keys_are_the_marks_that_are_displayed(marks: str, make_choice: Callable[..., Choice]) -> None:
+    parser = make_choice(*(Label(mark, dict.fromkeys(("ko", "ja", "zh", "ar", "hi", "en"), (mark,))) for mark in marks))
+    for language, text, expected in DISPLAYED[marks]:
+        reading = read(parser, text, language)
+        assert (reading.value if reading.outcome is Outcome.ANSWERED else None) == expected, text
+
+
 def test_a_name_of_two_options_names_neither(packs: Mapping[str, LanguagePack]) -> None:
     labels = (Label("a", {"en": ("Tea", "Drink")}), Label("b", {"en": ("Coffee", "Drink")}))
     parser = Choice(ComponentContext(Form("choice", (Slot("choice"),), labels), packs))

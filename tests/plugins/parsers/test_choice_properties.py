@@ -70,8 +70,9 @@ PIECES = (
     "Answer:", "The answer is", "I choose", "option", "is better than", "because", "and", "or", "not", "both", "AB",
     "BA", "Banana", "about", "Absolutely", "B12", "4A", "A-level", "e.g.", "U.S.A.", "C", "X", "VITAMIN", "reply", "if",
     "答案：", "选", "答えは", "を選びます", "です", "정답은", "입니다", "الإجابة:", "أختار", "उत्तर:", "है", "Jibu ni",
-    "Nachagua", "Di ansa na", "I go pick", "В", "А", "Β", "Α", "<answer>", "</answer>", '{"answer": "', '"}', "\\boxed{",
-    "}", "**", "(", ")", ":", "：", ",", ".", "。", "\n", "<think>", "</think>", "\u200f", "AI", "APA", "クラブ",
+    "Nachagua", "Di ansa na", "I go pick", "В", "А", "Β", "Α", "<answer>", "</answer>", '{"answer": "', '"}',
+    "\\boxed{", "}", "**", "(", ")", ":", "：", ",", ".", "。", "\n", "<think>", "</think>", "\u200f", "AI", "APA",
+    "クラブ",
 )  # fmt: skip
 pieces = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=5)), max_size=24)
 # A letter stands free if it is not part of a longer word or number of the Latin, Greek or Cyrillic script.
