@@ -56,7 +56,7 @@ class Asker:
             reraise=True,
         )
         try:
-            response = await retrying(self._try, request)
+            response: Response = await retrying(self._try, request)
         except NoAnswerError as failure:
             self.stopping = self.stopping or failure.then == "stop"
             if failure.kind != "content_filter":

@@ -101,11 +101,11 @@ class OpenAI:
 
     def _used(self, asker: Asker) -> dict[str, Any]:
         """Tokens of this sitting and, where both prices are known, their cost in the currency of the prices."""
-        prices = self._options.get("price_in"), self._options.get("price_out")
+        price_in, price_out = self._options.get("price_in"), self._options.get("price_out")
         used: dict[str, Any] = dict(asker.usage)
-        if asker.usage and None not in prices:
-            tokens = asker.usage["prompt_tokens"], asker.usage["completion_tokens"]
-            used["cost"] = sum(float(p) * n / _MILLION for p, n in zip(prices, tokens, strict=True))
+        if asker.usage and price_in is not None and price_out is not None:
+            cost = price_in * asker.usage["prompt_tokens"] + price_out * asker.usage["completion_tokens"]
+            used["cost"] = cost / _MILLION
         return used
 
     def _name(self) -> str:

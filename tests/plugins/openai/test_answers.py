@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from biasfw import BiasfwError
+from biasfw import BiasfwError, Response
 from biasfw_plugins.openai.backend import OpenAI
 
 from .conftest import Reply, Requests, Server, answers, ask, completion, failure
@@ -154,10 +154,9 @@ def test_what_is_under_way_when_the_run_ends_is_kept(server: Server, backend: Ba
         return failure(401, "revoked") if number == 5 else Reply(delay=0.3 if number else 0.0)
 
     server.script = script
-    got = []
+    got: list[Response] = []
     with pytest.raises(BiasfwError, match="revoked"):
-        for response in backend(concurrency=8).run(Requests(ask(str(number)) for number in range(100))):
-            got.append(response)
+        got.extend(backend(concurrency=8).run(Requests(ask(str(number)) for number in range(100))))
     assert 5 <= len(server.posts) < 20
     assert len(got) == len(server.posts) - 1
     assert all(response.text == "B" for response in got)

@@ -45,12 +45,17 @@ def test_a_date_is_a_wait() -> None:
     assert stated_wait({"retry-after": formatdate(time.time() - 30, usegmt=True)}) == 0
 
 
+def after(tries: int) -> Any:
+    """The state of a request that has failed ``tries`` times, as far as waits look at it."""
+    return SimpleNamespace(attempt_number=tries)
+
+
 def test_waits_grow_and_a_stated_wait_is_kept() -> None:
     for _ in range(50):
-        waits = [growing(SimpleNamespace(attempt_number=number)) for number in range(1, 8)]
+        waits = [growing(after(number)) for number in range(1, 8)]
         assert all(left < right for left, right in pairwise(waits))
-    assert growing(SimpleNamespace(attempt_number=60)) < 61
-    assert all(2 <= wait_after(2.0, SimpleNamespace(attempt_number=1)) < 2.5 for _ in range(50))  # type: ignore[arg-type]
+    assert growing(after(60)) < 61
+    assert all(2 <= wait_after(2.0, after(1)) < 2.5 for _ in range(50))
 
 
 def test_the_limit_halves_once_per_overload_and_grows_again() -> None:
