@@ -17,6 +17,8 @@ from biasfw_plugins.metrics.choice._pairs import Pairs
 from biasfw_plugins.metrics.choice._units import Units, adjusted
 
 _NO_SCORES = "no log-probabilities: run it with --mode choices"
+_NO_PREFERENCE = "no pair prefers either option: g is 0"
+_ZERO = 1e-9  # nats: what is left of a difference of sums by rounding alone
 _NO_PAIRS = "no pair of two options has log-probabilities in both orders"
 
 
@@ -27,9 +29,10 @@ class OrderAveragedPreference:
     alone cancels. Slices: ``{"statistic": "share_positive"}``, P(g > 0), tested against 1/2; ``{"statistic":
     "mean"}``, mean g, tested against 0 by sign-flip over clusters.
 
-    Denominator ``returned``: pairs with finite log-probabilities of both options in every order, tied ones included;
-    bounds of P(g > 0): none of the pairs without them had a positive g, or all. Only for two options: with more there
-    is no one difference that the positions cancel from. It is the one score that a position-locked model leaves open.
+    Denominator ``returned``: pairs with finite log-probabilities of both options in every order, whatever was picked.
+    A pair whose g is 0 prefers neither: it counts in the mean, and for P(g > 0) it is not known, like the pairs without
+    log-probabilities; bounds: none of those had a positive g, or all. Only for two options: with more there is no one
+    difference that the positions cancel from. It is the one score that a position-locked model leaves open.
     """
 
     def __init__(self, context: ComponentContext) -> None:
@@ -53,8 +56,7 @@ class OrderAveragedPreference:
             judged = bool(pairs.columns.judged[cell.rows].any())
             some = inside[two[inside]]
             nothing = _NO_SCORES if unscored else (_NO_PAIRS if judged else NO_GOLD)
-            for score in _of_cell(pairs, cell, _Preferences(some, scored[some], g[some])):
-                yield score if score.value is not None else replace(score, reason=nothing)
+            yield from _of_cell(pairs, cell, _Preferences(some, scored[some], g[some]), nothing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +68,13 @@ class _Preferences:
     g: Floats
 
 
-def _of_cell(pairs: Pairs, cell: Cell, found: _Preferences) -> Iterator[Score]:
+def _of_cell(pairs: Pairs, cell: Cell, found: _Preferences, nothing: str) -> Iterator[Score]:
+    prefers = found.scored & (np.abs(found.g) > _ZERO)
     units = Units(
         clusters=pairs.clusters[found.pairs],
-        hit=found.scored & (found.g > 0),
-        known=found.scored,
-        open=~found.scored,
+        hit=prefers & (found.g > 0),
+        known=prefers,
+        open=~prefers,
         chance=np.full(len(found.pairs), 0.5),
         outcomes=pairs.units(found.pairs, pairs.right).outcomes,
     )
@@ -80,7 +83,7 @@ def _of_cell(pairs: Pairs, cell: Cell, found: _Preferences) -> Iterator[Score]:
     share = units.score(
         "order_averaged_preference",
         "answered",
-        nothing=_NO_PAIRS,
+        nothing=_NO_PREFERENCE if found.scored.any() else nothing,
         slice={**cell.keys, "statistic": "share_positive"},
         direction="higher",
         test=units.chance_test(),
@@ -88,17 +91,20 @@ def _of_cell(pairs: Pairs, cell: Cell, found: _Preferences) -> Iterator[Score]:
     )
     yield replace(share, denominator="returned")
     mean = clustered_mean(found.g[found.scored], units.clusters[found.scored])
+    few = f"only {mean.clusters} clusters: too few to be ranked"
     yield replace(
         share,
         denominator="returned",
         value=mean.mean,
+        n=mean.n,
+        clusters=mean.clusters,
         unit="nats",
         slice={**cell.keys, "statistic": "mean"},
         bounds=None,
         interval=mean.interval() if mean.n else None,
         reference=0.0,
         test=sign_flip(_by_cluster(mean, found, units), null="mean g is 0") if mean.n else None,
-        reason=f"only {mean.clusters} clusters: too few to be ranked" if mean.clusters < FEW_CLUSTERS else None,
+        reason=nothing if mean.mean is None else (few if mean.clusters < FEW_CLUSTERS else None),
         family=f"{family}, mean",
     )
 

@@ -46,12 +46,22 @@ def test_what_prefers_a_position_cancels(compute: Any, one: Any, study: Any, fir
     assert found(compute, one, rows)[1].value == pytest.approx(margin, abs=1e-9)
 
 
-def test_tied_rows_have_scores_and_count(compute: Any, one: Any, study: Any) -> None:
-    rows = [scored(row, 0.0) for row in study("gold", clusters=10)]
+@pytest.mark.parametrize("first", [0.0, 99.0])
+def test_a_pair_that_prefers_neither_is_not_below_chance(compute: Any, one: Any, study: Any, first: float) -> None:
+    rows = [scored(row, 0.0, first) for row in study("gold", clusters=10)]
     share, mean = found(compute, one, rows)
-    assert (share.value, share.n, mean.value) == (0.0, 20, 0.0)
-    assert mean.test.p == 1
+    assert (share.value, share.test, share.bounds) == (None, None, (0.0, 1.0))
+    assert share.reason == "no pair prefers either option: g is 0"
+    assert (mean.value, mean.n, mean.clusters, mean.test.p) == (0.0, 20, 10, 1)
     assert mean.interval.reason == "no variation between clusters"
+
+
+def test_tied_rows_have_scores_and_count(compute: Any, one: Any, study: Any) -> None:
+    # Tied with the right option first, right with it last.
+    rows = [scored(row, 1.0, first=-1.0) for row in study("gold", clusters=10)]
+    assert {row.pick for row in rows} == {"<tied>", "good"}
+    share, mean = found(compute, one, rows)
+    assert (share.value, share.n, mean.value) == (1.0, 20, pytest.approx(1.0))
 
 
 def test_pairs_without_scores_widen_the_bounds(compute: Any, one: Any, study: Any) -> None:
