@@ -15,7 +15,7 @@ from biasfw.juries import Binding
 from biasfw.keys import canonical
 from biasfw.plan import Plan
 from biasfw.records import Response
-from biasfw.sitting import ModelLeaf, Sitting
+from biasfw.sitting import ModelLeaf, Sitting, questions
 from biasfw.store import RunDirectory
 
 
@@ -65,7 +65,7 @@ def _groups(cases: Iterable[tuple[ModelLeaf, Case]]) -> list[_Group]:
         binding = leaf.binding
         group = groups.setdefault(canonical(binding.identity), _Group(binding))
         _, handles = group.pending.setdefault(leaf.name, (leaf, []))
-        for request in leaf.judge.requests(case):
+        for request in questions(leaf, case):
             if request.key in leaf.answers.responses.index or _is_permanent(leaf, request.key):
                 continue
             leaf.answers.add(request)

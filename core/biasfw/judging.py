@@ -28,6 +28,7 @@ from biasfw.sitting import (
     entries,
     fingerprints,
     open_stores,
+    questions,
     sit,
 )
 from biasfw.store import RunDirectory
@@ -163,7 +164,7 @@ class _Desk:
 def _judged(sitting: Leaf, case: Case) -> Judgement:
     if not isinstance(sitting, ModelLeaf):
         return sitting.judge.judge(case, ())
-    return sitting.judge.judge(case, [_answer(sitting, request) for request in sitting.judge.requests(case)])
+    return sitting.judge.judge(case, [_answer(sitting, request) for request in questions(sitting, case)])
 
 
 def _answer(sitting: ModelLeaf, request: Request) -> Response:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from biasfw.codec import encode
-from biasfw.contracts import ComponentContext, Judge, Panel, Parser
+from biasfw.contracts import Case, ComponentContext, Judge, Panel, Parser
 from biasfw.form import Form
 from biasfw.jsonlines import JsonLines
 from biasfw.juries import Binding, Seat
@@ -16,6 +16,7 @@ from biasfw.keys import canonical, sha256_json
 from biasfw.plan import Plan
 from biasfw.plugins import load_class
 from biasfw.records import Request, Response
+from biasfw.rendering import request_key
 from biasfw.schemas import check_options
 
 
@@ -112,6 +113,11 @@ class Bench:
 
 
 Sitting = Leaf | Bench
+
+
+def questions(leaf: ModelLeaf, case: Case) -> list[Request]:
+    """What the judge wants to know about a case, with keys."""
+    return [replace(request, key=request_key(request)) for request in leaf.judge.requests(case)]
 
 
 def asking(sitting: Sitting) -> Iterator[ModelLeaf]:
