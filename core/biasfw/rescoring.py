@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from biasfw.asking import Progress, Quiet, handle
 from biasfw.bundles import MANIFEST
@@ -15,6 +15,7 @@ from biasfw.errors import DataError, StoreError, UsageError
 from biasfw.keys import canonical
 from biasfw.plan import Plan, make_plan
 from biasfw.plugins import Plugins
+from biasfw.specs import JudgeSpec
 from biasfw.store import RunDirectory, read_run
 
 
@@ -60,7 +61,8 @@ def _stored_judge(name: str, stored: Mapping[str, Any], plugins: Plugins) -> Map
     if name in judges:
         definition: Mapping[str, Any] = judges[name]["definition"]
         return definition
-    if Path(name).is_file() or any(c.spec.name == name for c in plugins.components("judge")):
+    specs = [cast("JudgeSpec", c.spec) for c in plugins.components("judge") if c.spec.name == name]
+    if Path(name).is_file() or any(not spec.roles and not spec.combines for spec in specs):
         return None
     bare = Path(name).stem.lower()
     members = {member for entry in judges.values() for member in entry.get("members", {}).values()}
