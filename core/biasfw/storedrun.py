@@ -1,232 +1,168 @@
-"""A stored run for those who only read it: reporters, exports. Nothing is asked, judged or scored here.
-
-What a number means stands in the benchmark's manifest, which is looked up among the installed benchmarks. Rows are read
-one at a time, so that a run of any size can be walked through in little memory.
-"""
+"""A run as it lies on disk, read without its data, its model or its plugins' code: for comparing and exporting."""
 
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from biasfw import bundles, languages
+from biasfw import bundles
 from biasfw.bundles import Bundle
-from biasfw.codec import decode
-from biasfw.errors import BiasfwError, StoreError
-from biasfw.form import Form
+from biasfw.errors import StoreError, UsageError
 from biasfw.jsonlines import JsonLines
 from biasfw.keys import sha256_json
-from biasfw.languages import LanguagePack
 from biasfw.plugins import Plugins
-from biasfw.records import Item, Judgement, Outcome, Request, Response, Score
-from biasfw.scorefiles import FOLDER, in_words
 from biasfw.store import RunDirectory, read_run
 
-_CHUNK = 1 << 24  # bytes
+Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class StoredScores:
-    """One file of ``scores/``: ``name`` as ``scores/rules-1a2b3c4d.json``, ``judge`` as it is named in judgements/.
+class Asked:
+    """One request of a run: ``prompt`` is the hash of what was asked, whatever the sampling."""
 
-    ``whole``: it covers what was asked for with all metrics of the benchmark; ``said`` is its selection in words.
-    """
-
-    name: str
-    judge: str
-    scores: tuple[Score, ...]
-    document: Mapping[str, Any]
-    responses: int
-    whole: bool
-    said: str
+    key: str
+    item: str
+    repeat: int
+    prompt: str
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRow:
-    """One request with what came of it. ``file`` and ``line`` (from 1) say where its response stands, if anywhere.
-
-    ``judgements`` are the latest, by the name of the judge (as of the files in judgements/).
-    """
-
-    item: Item
-    request: Request
-    response: Response | None
-    file: str
-    line: int
-    judgements: Mapping[str, Judgement]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StoredRun:
-    """A run directory, read. ``info`` is run.json; ``scores`` begins with the file that a headline is taken from."""
+    """A run directory: run.json, the manifest of its benchmark, and readers of its records."""
 
     path: Path
-    info: Mapping[str, Any]
+    info: Record
     bundle: Bundle
-    form: Form
-    packs: Mapping[str, LanguagePack]
-    scores: tuple[StoredScores, ...]
-    notes: tuple[str, ...] = ()
-    manifest: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def judges(self) -> tuple[str, ...]:
-        """The names of the judges that have judged, in the order of ``scores``, then others by name."""
-        found = sorted(path.stem for path in (self.path / "judgements").glob("*.jsonl"))
-        first = dict.fromkeys(file.judge for file in self.scores if file.judge in found)
-        return (*first, *(name for name in found if name not in first))
+    def name(self) -> str:
+        """``name:split`` of the benchmark, as it was when the run was made."""
+        benchmark = self.info["benchmark"]
+        return f"{benchmark['name']}:{benchmark['split']}"
 
-    def rows(self) -> Iterator[StoredRow]:
-        """Every stored request in the order in which they were rendered; texts are read one at a time.
+    @property
+    def demo(self) -> bool:
+        """Whether the split is machine-written and comparable with nothing published."""
+        return bool(self.info["benchmark"]["demo"])
 
-        Raises:
-            StoreError: a file cannot be read.
-        """
-        with RunDirectory(self.path, write=False) as directory:
-            judged = {
-                name: JsonLines(
-                    self.path / "judgements" / f"{name}.jsonl", "judgement", "response_key", last_wins=True
-                ).open(write=False)
-                for name in self.judges
-            }
-            sources = [(file, _lines(file.path)) for file in (directory.responses, directory.failures)]
-            readers = [_Reader(file) for file, _ in sources]
-            items, requests = _Reader(directory.items), _Reader(directory.requests)
-            judgements = {name: _Reader(store) for name, store in judged.items()}
-            for key in directory.requests.index:
-                request = decode(Request, requests.read(key))
-                found = next((i for i, (file, _) in enumerate(sources) if key in file.index), None)
-                response, name, line = None, "", 0
-                if found is not None:
-                    file, ends = sources[found]
-                    response = decode(Response, readers[found].read(key))
-                    name, line = file.path.name, bisect_left(ends, file.index[key][0]) + 1
-                verdicts = _verdicts(judgements, response)
-                yield StoredRow(decode(Item, items.read(request.item_id)), request, response, name, line, verdicts)
+    @property
+    def protocol(self) -> Record:
+        """What the run's hash covers."""
+        protocol: Record = self.info.get("protocol", {})
+        return protocol
+
+    @property
+    def model(self) -> str:
+        """The model as it was named, else as it called itself."""
+        named = self.info["config"].get("model") or self.info.get("identity", {}).get("model")
+        return str(named or self.info["config"]["backend"])
+
+    @property
+    def mode(self) -> str:
+        """``generate`` or ``choices``."""
+        return str(self.protocol.get("mode", self.info["config"].get("mode", "generate")))
+
+    @property
+    def manifest_changed(self) -> bool:
+        """Whether the installed manifest is another than the one that the run was made with."""
+        return sha256_json(self.bundle.written) != self.info["benchmark"]["manifest_sha256"]
+
+    @cached_property
+    def items(self) -> dict[str, Record]:
+        """Every stored item by id, in the order of the file."""
+        return {str(row["id"]): row for row in self._lines("items", "stored-item", "id").rows()}
+
+    @cached_property
+    def asked(self) -> list[Asked]:
+        """Every stored request, in the order of the file; prompts only as hashes."""
+        return [
+            Asked(
+                str(row["key"]),
+                str(row["item_id"]),
+                int(row.get("repeat", 0)),
+                sha256_json([row.get("messages"), row.get("prompt"), row.get("choices")]),
+            )
+            for row in self._lines("requests", "request", "key").rows()
+        ]
+
+    def judges(self) -> list[str]:
+        """Names of the judgement files: that of the last scores first, then in the order of their names."""
+        folder = self.path / "judgements"
+        found = sorted(path.stem for path in folder.glob("*.jsonl")) if folder.is_dir() else []
+        last = [self.info["judge"]] if "judge" in self.info else [doc["judge"] for doc in self.scores()[::-1]]
+        first = [name for name in last if name in found]
+        return list(dict.fromkeys([*first, *found]))
+
+    def judgements(self, judge: str) -> dict[str, Record]:
+        """Response key -> the last judgement of ``judge``."""
+        lines = self._lines(f"judgements/{judge}", "judgement", "key")
+        return {str(row["response_key"]): row for row in lines.rows()}
+
+    def scores(self) -> list[Record]:
+        """The documents in scores/ that run.json knows, oldest first; damaged ones are left out."""
+        found = []
+        for name in self.info.get("scored", {}):
+            try:
+                document = json.loads((self.path / name).read_bytes())
+            except (OSError, ValueError):
+                continue
+            if isinstance(document, dict) and isinstance(document.get("scores"), list) and "judge" in document:
+                found.append({**document, "file": name})
+        return found
+
+    def directory(self) -> RunDirectory:
+        """The run directory, to be opened for reading."""
+        return RunDirectory(self.path, write=False)
+
+    def _lines(self, name: str, schema: str, id_field: str) -> JsonLines:
+        return JsonLines(self.path / f"{name}.jsonl", schema, id_field=id_field).open(write=False)
 
 
-class _Reader:
-    """Reads records of one file through one open handle."""
-
-    def __init__(self, lines: JsonLines) -> None:
-        self.index = lines.index
-        self._file = lines.path.open("rb") if lines.index else None
-
-    def read(self, name: str) -> dict[str, Any]:
-        assert self._file is not None  # noqa: S101 - what is not in the index is not asked for
-        offset, length = self.index[name]
-        self._file.seek(offset)
-        row: dict[str, Any] = json.loads(self._file.read(length))
-        return row
-
-    def __del__(self) -> None:
-        if self._file is not None:
-            self._file.close()
-
-
-def _verdicts(judgements: Mapping[str, _Reader], response: Response | None) -> dict[str, Judgement]:
-    """The judgements of a response; one on a failure that was mended since is out of date."""
-    found = {}
-    for name, reader in judgements.items():
-        if response is not None and response.key in reader.index:
-            judgement = decode(Judgement, reader.read(response.key))
-            failed = any(reading.outcome is Outcome.ERROR for reading in judgement.slots.values())
-            if not failed or response.error is not None:
-                found[name] = judgement
-    return found
-
-
-def _lines(path: Path) -> npt.NDArray[np.int64]:
-    """The offset of every line end: line numbers hold although damaged lines are passed over."""
-    found: list[npt.NDArray[np.int64]] = []
-    start = 0
-    if path.is_file():
-        with path.open("rb") as file:
-            while chunk := file.read(_CHUNK):
-                found.append(np.flatnonzero(np.frombuffer(chunk, dtype=np.uint8) == ord("\n")) + start)
-                start += len(chunk)
-    return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
-
-
-def open_run(path: Path, plugins: Plugins | None = None) -> StoredRun:
-    """Read what is known of the run in ``path``; its rows are read later.
+def open_run(path: Path, plugins: Plugins) -> StoredRun:
+    """Read run.json in ``path`` and the manifest of its benchmark.
 
     Raises:
-        StoreError: there is no run in it, or it was not scored.
-        UsageError: its benchmark is not installed.
+        StoreError: there is no run, or it is damaged.
+        UsageError: nobody offers the benchmark any more.
     """
-    plugins = plugins or Plugins.installed()
-    if not (path / "run.json").is_file():
+    info = path / "run.json"
+    if not info.is_file():
         raise StoreError(f"{path} holds no run (no run.json); give a folder that biasfw run made")
-    info = read_run(path / "run.json")
-    if info is None:
-        raise StoreError(f"{path / 'run.json'} is damaged; run the command that made it once more")
-    scores = _score_files(path, info)
-    if not scores:
-        raise StoreError(f"{path} was not scored; run: biasfw score {path}")
-    bundle = _bundle(info, plugins)
-    protocol = info["protocol"]
-    form = bundles.make_form(bundle.manifest, protocol["conditions"], protocol.get("without", ()))
-    notes = list(info["benchmark"].get("notes", ()))
-    if sha256_json(bundle.written) != info["benchmark"]["manifest_sha256"]:
-        notes.append(
-            f"the benchmark has changed since the run was made (version {info['benchmark']['version']}, now "
-            f"{bundle.manifest['version']}): how to read it is told as it is now"
-        )
-    return StoredRun(path, info, bundle, form, _packs(bundle, form, plugins), scores, tuple(notes), bundle.manifest)
+    stored = read_run(info)
+    if stored is None:
+        raise StoreError(f"{info} is damaged; run the command that made it once more")
+    return StoredRun(path, stored, _bundle(path, stored, plugins))
 
 
-def _bundle(info: Mapping[str, Any], plugins: Plugins) -> Bundle:
-    """The benchmark of a run at the split that was run: by the folder that was named, else by its name."""
-    config, benchmark = info["config"], info["benchmark"]
-    data = Path(config["data"]) if config.get("data") else None
-    named = str(config["benchmark"])
-    if "/" not in named and "\\" not in named and named != ".":
-        named = f"{named.partition(':')[0]}:{benchmark['split']}"
-    try:
-        return bundles.find(named, plugins, data)
-    except BiasfwError:
-        if named == benchmark["name"]:
-            raise
-    return bundles.find(f"{benchmark['name']}:{benchmark['split']}", plugins, data)
+def _bundle(path: Path, stored: Record, plugins: Plugins) -> Bundle:
+    named, split = str(stored["config"]["benchmark"]), str(stored["benchmark"]["split"])
+    noted = stored["benchmark"].get("folder")  # as seen from the run
+    if noted and (path / noted / bundles.MANIFEST).is_file():
+        return bundles.load((path / noted).resolve(), split)
+    if (Path(named) / bundles.MANIFEST).is_file() or "/" in named or "\\" in named:
+        return bundles.load(Path(named), split)
+    return bundles.find(f"{named.partition(':')[0]}:{split}", plugins)
 
 
-def _packs(bundle: Bundle, form: Form, plugins: Plugins) -> dict[str, LanguagePack]:
-    own = bundle.folder / "languages"
-    folders = [folder for folder, _ in plugins.folders("language")]
-    return languages.load_packs(folders, form.languages, overrides=own if own.is_dir() else None)
+def common_judge(runs: list[StoredRun], wanted: str | None = None) -> str | None:
+    """The judge whose verdicts all ``runs`` hold: the most recent of the first run, or the ``wanted`` one.
+
+    Raises:
+        UsageError: no run has judgements of that name.
+    """
+    known = [run.judges() for run in runs]
+    if wanted is not None and not any(_called(name, wanted) for names in known for name in names):
+        there = ", ".join(dict.fromkeys(name for names in known for name in names)) or "none"
+        raise UsageError(f"no judgements by {wanted!r}; the runs hold: {there}")
+    shared = [name for name in known[0] if all(name in names for names in known[1:])]
+    if wanted is not None:
+        shared = [name for name in shared if _called(name, wanted)]
+    return shared[0] if shared else None
 
 
-def _score_files(path: Path, info: Mapping[str, Any]) -> tuple[StoredScores, ...]:
-    """Every file of scores/: all metrics before some, more responses before fewer, the run's judge before others."""
-    entries: Mapping[str, Any] = info.get("scored", {})
-    ranks = {name: place for place, name in enumerate(entries)}
-    found = []
-    for file in sorted((path / FOLDER).glob("*.json")):
-        name = f"{FOLDER}/{file.name}"
-        document = _document(file)
-        filters = document.get("filters", {})
-        responses = entries.get(name, {}).get("responses", max((s["n"] for s in document["scores"]), default=0))
-        said = in_words({"selection": document.get("selection", ""), "filters": filters})
-        scores = tuple(decode(Score, score) for score in document["scores"])
-        judge = document["judge"]
-        rank = ("metrics" in filters, -responses, judge != info.get("judge", judge), -ranks.get(name, -1), name)
-        found.append((rank, StoredScores(name, judge, scores, document, responses, not filters, said)))
-    return tuple(stored for _, stored in sorted(found, key=lambda pair: pair[0]))
-
-
-def _document(file: Path) -> dict[str, Any]:
-    try:
-        document: dict[str, Any] = json.loads(file.read_bytes())
-        if isinstance(document["scores"], list) and isinstance(document["judge"], str):
-            return document
-    except (ValueError, KeyError, TypeError, RecursionError):
-        pass
-    raise StoreError(f"{file} is damaged; run: biasfw score {file.parents[1]}")
+def _called(name: str, wanted: str) -> bool:
+    return wanted in (name, name.rpartition("-")[0])

@@ -1,0 +1,169 @@
+"""Two runs under each condition of their benchmark: the primary score, its slices, and what flipped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from biasfw.comparing.columns import Bools, Columns, Side, Strings
+from biasfw.comparing.means import NOT_ANSWERED, Scores, margin_of, mean_difference, table_difference
+from biasfw.comparing.results import Difference, Flip, Question
+from biasfw.errors import UsageError
+from biasfw.form import JOIN
+from biasfw.storedrun import Record
+
+_AXES = ("category", "language")
+Kind = Literal["noninferior", "equivalent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What was asked of a comparison beside the difference."""
+
+    margin: float | None = None
+    kind: Kind | None = None
+    seed: int = 0
+
+
+def questions(columns: Columns, manifest: Record, asking: Asking) -> list[Question]:
+    """One question for each condition that carries values, in the order of the items; controls are left out.
+
+    Raises:
+        UsageError: the benchmark's task has no comparison, or shares of labels were asked to be "not worse".
+    """
+    task = manifest["task"]
+    if task not in ("choice", "labels"):
+        raise UsageError(f"{manifest['name']}: runs of task {task!r} cannot be compared yet")
+    if task == "labels" and asking.kind == "noninferior":
+        raise UsageError("no share of a label is better than another; use --equivalent with --margin")
+    controls = manifest.get("controls", {}).get("categories", ())
+    valued = [
+        name for name in columns.names("condition") if manifest["conditions"].get(name, {}).get("valued", True)
+    ]
+    control = np.isin(columns.category.astype(str), list(controls))
+    found = []
+    for condition in valued:
+        rows = np.asarray((columns.condition == condition) & ~control, dtype=np.bool_)
+        found.append((_choice if task == "choice" else _labels)(columns, rows, condition, asking))
+    return found
+
+
+def _choice(columns: Columns, rows: Bools, condition: str, asking: Asking) -> Question:
+    """Accuracy by row: what is not answered is not right."""
+    rows = rows & (columns.gold != "")
+    sides = (columns.a, columns.b)
+    hits = [np.asarray(side.values["choice"] == columns.gold, dtype=np.bool_) for side in sides]
+    scores = Scores(columns.cluster, hits[0], hits[1], *(~side.answered("choice") for side in sides))
+
+    def difference(part: Bools, where: dict[str, str], family: str) -> Difference:
+        return mean_difference(scores.where(part), "accuracy", where, family, asking.seed)
+
+    overall = difference(rows, {"condition": condition}, "overall")
+    slices = tuple(difference(*each) for each in _slices(columns, rows, condition))
+    margin = margin_of([scores.where(rows)], asking.kind, asking.margin) if asking.kind and asking.margin else None
+    return Question(
+        condition, overall, slices, (), margin, _right_and_wrong(scores.where(rows)), _flips(columns, rows, "choice")
+    )
+
+
+def _right_and_wrong(scores: Scores) -> dict[str, int]:
+    unclear = scores.open_a | scores.open_b
+    a, b = scores.hit_a & ~unclear, scores.hit_b & ~unclear
+    return {
+        "both right": int((a & b).sum()),
+        "only the first right": int((a & ~b & ~unclear).sum()),
+        "only the second right": int((b & ~a & ~unclear).sum()),
+        "both wrong": int((~a & ~b & ~unclear).sum()),
+        "not answered in at least one": int(unclear.sum()),
+    }
+
+
+def _labels(columns: Columns, rows: Bools, condition: str, asking: Asking) -> Question:
+    """The joint table of the labels in all slots, then the share of every label in every slot."""
+    slots = tuple(columns.a.values)
+    tables = _joint(columns.a, slots), _joint(columns.b, slots)
+    opened = tuple(
+        np.asarray(~np.logical_and.reduce([side.answered(slot) for slot in slots]), dtype=np.bool_)
+        for side in (columns.a, columns.b)
+    )
+
+    def table(part: Bools, where: dict[str, str], family: str) -> Difference:
+        a, b = (cells[part] for cells in tables)
+        return table_difference(columns.cluster[part], (a, b), (opened[0][part], opened[1][part]), where, family)
+
+    shares = {
+        (slot, label): _share(columns, slot, label).where(rows)
+        for slot in slots
+        for label in _present(columns, slot, rows)
+    }
+    labels = tuple(
+        mean_difference(
+            scores, "label_share", {"condition": condition, "slot": slot, "label": label}, "labels", asking.seed
+        )
+        for (slot, label), scores in shares.items()
+    )
+    margin = margin_of(list(shares.values()), asking.kind, asking.margin) if asking.kind and asking.margin else None
+    counts: Counter[str] = Counter()
+    for slot in slots:
+        a, b = columns.a.values[slot][rows], columns.b.values[slot][rows]
+        counts[f"{slot}: same"] = int(((a == b) & (a != "")).sum())
+        counts[f"{slot}: another label"] = int(((a != b) & (a != "") & (b != "")).sum())
+        counts[f"{slot}: not answered in at least one"] = int(((a == "") | (b == "")).sum())
+    return Question(
+        condition,
+        table(rows, {"condition": condition}, "overall"),
+        tuple(table(*each) for each in _slices(columns, rows, condition)),
+        labels,
+        margin,
+        counts,
+        tuple(flip for slot in slots for flip in _flips(columns, rows, slot)),
+    )
+
+
+def _joint(side: Side, slots: tuple[str, ...]) -> Strings:
+    named = [np.where(side.answered(slot), side.values[slot], NOT_ANSWERED) for slot in slots]
+    return np.array([JOIN.join(row) for row in zip(*named, strict=True)], dtype=object)
+
+
+def _present(columns: Columns, slot: str, rows: Bools) -> list[str]:
+    """The labels that either run named, and the others that were listed, in the order in which they were first met."""
+    named = [*columns.a.values[slot][rows].tolist(), *columns.b.values[slot][rows].tolist()]
+    return sorted({name for name in named if name})
+
+
+def _share(columns: Columns, slot: str, label: str) -> Scores:
+    hits = [np.asarray(side.values[slot] == label, dtype=np.bool_) for side in (columns.a, columns.b)]
+    return Scores(columns.cluster, hits[0], hits[1], ~columns.a.answered(slot), ~columns.b.answered(slot))
+
+
+def _slices(columns: Columns, rows: Bools, condition: str) -> Iterator[tuple[Bools, dict[str, str], str]]:
+    """The rows of each category and language (where there are several), what they are, and their family."""
+    for axis in _AXES:
+        column = getattr(columns, axis)
+        present = list(dict.fromkeys(column[rows].tolist()))
+        for name in present if len(present) > 1 else ():
+            part = np.asarray(rows & (column == name), dtype=np.bool_)
+            yield part, {"condition": condition, axis: name}, f"by {axis}"
+
+
+def _flips(columns: Columns, rows: Bools, slot: str) -> tuple[Flip, ...]:
+    """The responses in which another option was chosen, or only one run answered."""
+    a, b = columns.a.values[slot], columns.b.values[slot]
+    return tuple(
+        Flip(
+            columns.items[i],
+            columns.repeats[i],
+            columns.category[i],
+            columns.language[i],
+            columns.condition[i],
+            slot,
+            a[i] or f"({columns.a.outcomes[slot][i]})",
+            b[i] or f"({columns.b.outcomes[slot][i]})",
+            columns.gold[i] or None,
+        )
+        for i in np.flatnonzero(rows & (a != b)).tolist()
+    )
