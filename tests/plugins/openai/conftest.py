@@ -141,6 +141,12 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a refusal takes longer than the head start of the first request."""
+    monkeypatch.setattr("biasfw_plugins.openai.flow._HEAD_START", 10.0)
+
+
+@pytest.fixture(autouse=True)
 def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the environment holds for OpenAI does not enter a test."""
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_LOG"):
