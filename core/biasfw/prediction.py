@@ -8,17 +8,18 @@ people's part was drawn.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from biasfw.stats import MIN_CLUSTERS, Estimate, stratified_proportion
+from biasfw.stats import Estimate, stratified_proportion, wilson_form
 
 MIN_PROMPTS = 10  # fewer labelled prompts say nothing
 MIN_DISAGREEMENTS = 10  # prompts; a correction made of fewer has no variance to speak of
-CORRECTED = "prediction-powered, stratified and clustered: t(C - K), cut at 0 and 1"
+CORRECTED = "prediction-powered, stratified and clustered: Wilson form of all prompts and t(C - K) of the correction"
 
 _Floats = NDArray[np.float64]
 _Ints = NDArray[np.intp]
@@ -46,10 +47,9 @@ class Corrected:
 def corrected_share(judge: ArrayLike, people: ArrayLike, prompts: ArrayLike, strata: ArrayLike) -> Corrected:
     """``sum_s W_s [mean_s F + mean_{s,labelled}(Y - F)]`` and its interval.
 
-    ``W_s`` is the part of the rows that lies in stratum s. The residuals of both means are added up per prompt before
-    they are squared: that is the variance of both with their covariance, since the labelled prompts are some of all
-    prompts (and if everything is labelled, it is that of the mean of Y). A stratum with one labelled prompt is centred
-    on the whole, as in ``stratified_proportion``.
+    ``W_s`` is the part of the rows that lies in stratum s. The labelled prompts are some of all prompts, so the two
+    means hang together; ``_interval`` says how their variance is taken. If everything is labelled, the interval is
+    that of the labels. A stratum with one labelled prompt is centred on the whole, as in ``stratified_proportion``.
 
     Args:
         judge: (n,) F, 0 or 1 for every row: whether the judge says the label. Unread counts 0, as any error of his.
@@ -78,23 +78,37 @@ def corrected_share(judge: ArrayLike, people: ArrayLike, prompts: ArrayLike, str
     if reason is not None:
         nothing = Estimate(None, None, None, None, labelled, count, None, CORRECTED, reason)
         return Corrected(nothing, share, nothing, None, rows, labelled, count, differ)
-    mean, correction, se = _corrected(said, truth, unit, stratum)
+    mean, correction, gap = _corrected(said, truth, unit, stratum)
+    note = None
     if differ < MIN_DISAGREEMENTS:
-        note = (
-            f"correction not estimable: {differ} of at least {MIN_DISAGREEMENTS} labelled prompts with a disagreement"
-        )
+        note = f"{differ} of at least {MIN_DISAGREEMENTS} labelled prompts in disagreement"
+    elif only.n_eff is None or only.se is None:
+        note = only.reason
+    elif not -2 * gap <= mean <= 1 + 2 * gap:
+        note = f"it leads to {mean:.2f}"
+    if note is not None or only.n_eff is None or only.se is None:
+        note = f"correction not estimable: {note}"
         return Corrected(only, share, only, correction, rows, labelled, count, differ, note)
-    # In simulation (tests) t covers at shares of 0.5, 0.9 and 0.97; Wilson's form with an effective n, here, does not
-    # near 1 (0.87): the variance comes from the judge's errors more than from the share.
-    half = float(stdtrit(max(count - len(sizes), 1), 0.975)) * se
-    if count - len(sizes) < MIN_CLUSTERS - 1 or not (mean - half <= 1 and mean + half >= 0):
-        note = "correction not estimable: " + (
-            f"it leads to {mean:.2f}" if count - len(sizes) >= MIN_CLUSTERS - 1 else f"too few for {len(sizes)} strata"
-        )
-        return Corrected(only, share, only, correction, rows, labelled, count, differ, note)
-    low, high, mean = (min(max(value, 0.0), 1.0) for value in (mean - half, mean + half, mean))
-    estimate = Estimate(mean, se, low, high, labelled, count, None, CORRECTED)
+    estimate = _interval(mean, gap, only, np.unique(unit).size, len(sizes))
     return Corrected(estimate, share, only, correction, rows, labelled, count, differ)
+
+
+def _interval(mean: float, gap: float, only: Estimate, prompts: int, strata: int) -> Estimate:
+    """Two errors that are independent, put together as Zou and Donner 2008 do (Statistics in Medicine 27:1693).
+
+    ``Var = Var(Y) / N + (1/n - 1/N) Var(Y - F)``: the share among all N prompts is itself a sample's, with Wilson's
+    form (``n_eff`` of the labels, N/n times), and n of the N prompts tell how far the judge is from it, with t. The
+    plain t interval of the sum falls below 92.5 % near 1 where most prompts are labelled, Wilson's form of the sum to
+    87 %.
+    """
+    assert only.n_eff is not None  # noqa: S101 - asked by the caller
+    assert only.se is not None  # noqa: S101
+    mean = min(max(mean, 0.0), 1.0)
+    quantile = float(stdtrit(only.clusters - strata, 0.975))
+    low, high = wilson_form(mean, only.n_eff * prompts / only.clusters, quantile)
+    low, high = mean - math.hypot(mean - low, quantile * gap), mean + math.hypot(high - mean, quantile * gap)
+    se = math.hypot(only.se * math.sqrt(only.clusters / prompts), gap)
+    return Estimate(mean, se, max(low, 0.0), min(high, 1.0), only.n, only.clusters, None, CORRECTED)
 
 
 def _labels_only(truth: _Floats, unit: _Ints, stratum: _Ints, sizes: _Floats) -> Estimate:
@@ -107,24 +121,20 @@ def _labels_only(truth: _Floats, unit: _Ints, stratum: _Ints, sizes: _Floats) ->
 
 
 def _corrected(said: _Floats, truth: _Floats, unit: _Ints, stratum: _Ints) -> tuple[float, float, float]:
-    """The share, the correction in it, and the standard error."""
+    """The share, the correction in it, and the standard error of the correction about that of all prompts."""
     known = ~np.isnan(truth)
-    weights = np.bincount(stratum) / len(said)
-    _, first = _residuals(said, unit, stratum, weights)
-    gaps, second = _residuals(truth[known] - said[known], unit[known], stratum[known], weights, int(unit.max()) + 1)
-    return float(said.mean()) + gaps, gaps, float(np.linalg.norm(first + second))
+    gaps, unit_of, place = truth[known] - said[known], unit[known], stratum[known]
+    weights, rows = np.bincount(stratum) / len(said), np.bincount(place).astype(np.float64)
+    means = np.bincount(place, gaps) / rows
+    correction = float(weights @ means)
+    drawn, there = _units(unit_of, place, len(weights)), _units(unit, stratum, len(weights))
+    alone = drawn == 1
+    factors = np.where(alone, 1.0, np.sqrt(drawn / np.maximum(drawn - 1, 1))) * np.sqrt(1 - drawn / there)
+    residuals = (weights * factors / rows)[place] * (gaps - np.where(alone, correction, means)[place])
+    return float(said.mean()) + correction, correction, float(np.linalg.norm(np.bincount(unit_of, residuals)))
 
 
-def _residuals(
-    values: _Floats, unit: _Ints, stratum: _Ints, weights: _Floats, units: int | None = None
-) -> tuple[float, _Floats]:
-    """The weighted mean over strata, and the linearised residual of every unit (each lies in one stratum)."""
-    rows = np.bincount(stratum, minlength=len(weights)).astype(np.float64)
-    means = np.bincount(stratum, values, minlength=len(weights)) / rows
-    mean = float(weights @ means)
-    members = np.zeros(len(weights))
-    np.add.at(members, stratum[np.unique(unit, return_index=True)[1]], 1.0)
-    alone = members == 1
-    factors = np.where(alone, 1.0, np.sqrt(members / np.maximum(members - 1, 1)))
-    centred = (weights * factors / rows)[stratum] * (values - np.where(alone, mean, means)[stratum])
-    return mean, np.bincount(unit, centred, minlength=units or 0).astype(np.float64)
+def _units(unit: _Ints, stratum: _Ints, strata: int) -> _Floats:
+    """(K,) how many units lie in each stratum; every unit lies in one."""
+    places = stratum[np.unique(unit, return_index=True)[1]]
+    return np.bincount(places, minlength=strata).astype(np.float64)

@@ -49,6 +49,7 @@ __all__ = [
     "total_variation",
     "total_variation_test",
     "wilson",
+    "wilson_form",
 ]
 
 MIN_CLUSTERS = 5  # fewer clusters cannot carry an interval
@@ -91,7 +92,7 @@ def wilson(successes: float, n: int, level: float = 0.95) -> tuple[float, float]
     """Wilson's score interval for ``successes`` of ``n`` independent trials (Wilson 1927); None if ``n`` is 0."""
     if n == 0:
         return None
-    return _wilson_form(successes / n, n, float(ndtri(0.5 + level / 2)))
+    return wilson_form(successes / n, n, float(ndtri(0.5 + level / 2)))
 
 
 def clustered_proportion(values: ArrayLike, clusters: ArrayLike, level: float = 0.95) -> Estimate:
@@ -134,7 +135,7 @@ def proportion_from_cluster_sums(
     n_eff = mean * (1 - mean) / se**2 if se > _TINY else math.inf
     if se <= _TINY or _deviating(totals / weights) < _MIN_DEVIATING:
         n_eff = min(n_eff, float(count))
-    low, high = _wilson_form(mean, n_eff, _t_quantile(level, count))
+    low, high = wilson_form(mean, n_eff, _t_quantile(level, count))
     return Estimate(mean, se, low, high, rows, count, n_eff, _PROPORTION, None, level)
 
 
@@ -181,7 +182,7 @@ def stratified_proportion(
     n_eff = mean * (1 - mean) / se**2 if se > _TINY else math.inf
     if se <= _TINY or _deviating(totals.sum(axis=1) / rows.sum(axis=1)) < _MIN_DEVIATING:
         n_eff = min(n_eff, 1 / float((shares.sum(axis=1) ** 2).sum()))
-    low, high = _wilson_form(mean, n_eff, float(stdtrit(count - strata, 0.5 + level / 2)))
+    low, high = wilson_form(mean, n_eff, float(stdtrit(count - strata, 0.5 + level / 2)))
     return Estimate(mean, se, low, high, n, count, n_eff, method, None, level)
 
 
@@ -313,7 +314,8 @@ def _too_few(clusters: int) -> str:
     return f"{clusters} of at least {MIN_CLUSTERS} clusters"
 
 
-def _wilson_form(mean: float, n: float, quantile: float) -> tuple[float, float]:
+def wilson_form(mean: float, n: float, quantile: float) -> tuple[float, float]:
+    """Wilson's form of an interval for a proportion ``mean`` of ``n`` effective observations."""
     square = quantile**2 / n
     centre = (mean + square / 2) / (1 + square)
     half = quantile * math.sqrt(mean * (1 - mean) / n + square / (4 * n)) / (1 + square)

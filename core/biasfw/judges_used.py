@@ -1,0 +1,112 @@
+"""What run.json tells of the judges: their options, models and members, and which of them are not independent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from biasfw.agreement import PanelRule, pairs_of
+from biasfw.errors import UsageError
+from biasfw.families import families
+from biasfw.verdicts import StoredRun
+
+_ORDER_OPTIONS = ("order", "label_order", "labels_order")  # options of a judge that shift the labels in its prompt
+_FAVOUR = "; judges tend to favour their own kind"
+
+
+def definition(run: StoredRun, name: str) -> Mapping[str, Any]:
+    """The judge as run.json has it; empty for one that was stored without."""
+    entry = run.info.get("judges", {}).get(name, {})
+    found = entry.get("definition", {})
+    return found if isinstance(found, Mapping) else {}
+
+
+def stated_rules(run: StoredRun, panel: str) -> list[PanelRule]:
+    """The rule that a panel says it follows, if it is one of votes."""
+    options = definition(run, panel).get("options", {})
+    if options.get("rule") not in ("majority", "unanimous", None):
+        return []
+    quorum = options.get("quorum")
+    return [PanelRule(options.get("rule") or "majority", quorum if isinstance(quorum, int) else 0)]
+
+
+def contains(run: StoredRun, first: str, second: str) -> bool:
+    """Whether one of the two judges is a member of the other."""
+    judges = run.info.get("judges", {})
+    return any(
+        other in judges.get(panel, {}).get("members", {}).values()
+        for panel, other in ((first, second), (second, first))
+    )
+
+
+def swapped_pairs(run: StoredRun, given: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Pairs of judgements that differ in the order of the labels alone: those given, and those that run.json tells."""
+    names = [verdicts.name for verdicts in run.verdicts]
+    for name in (name for pair in given for name in pair):
+        if name not in names:
+            raise UsageError(f"no judgements {name!r} in {run.path}; there are: {', '.join(names)}")
+    found = list(given)
+    for first, second in ((names[a], names[b]) for a, b in pairs_of(names)):
+        if {first, second} in [set(pair) for pair in found]:
+            continue
+        one, other = (_without_order(definition(run, name)) for name in (first, second))
+        orders = [_orders(definition(run, name)) for name in (first, second)]
+        if one and one == other and orders[0] != orders[1]:
+            found.append((first, second))
+    return found
+
+
+def _without_order(definition: Mapping[str, Any]) -> dict[str, Any]:
+    options = {name: value for name, value in definition.get("options", {}).items() if name not in _ORDER_OPTIONS}
+    kept = {key: value for key, value in definition.items() if key not in ("name", "options")}
+    return {**kept, **({"options": options} if options else {})}
+
+
+def _orders(definition: Mapping[str, Any]) -> list[Any]:
+    return [definition.get("options", {}).get(name) for name in _ORDER_OPTIONS]
+
+
+def same_judges(run: StoredRun, swapped: Sequence[tuple[str, str]]) -> list[str]:
+    """One judge in several versions is not several judges."""
+    by_judge: dict[str, list[str]] = {}
+    for verdicts in run.verdicts:
+        by_judge.setdefault(verdicts.judge, []).append(verdicts.name)
+    several = [names for names in by_judge.values() if len(names) > 1]
+    warnings = [
+        f"{', '.join(names)} are one judge in several versions, counted as several; choose with --judge"
+        for names in several
+    ]
+    return warnings + [
+        f"{a} and {b} are one judge with its labels in two orders, counted as two; choose with --judge"
+        for a, b in swapped
+        if not any({a, b} <= set(names) for names in several)
+    ]
+
+
+def models(run: StoredRun, name: str) -> set[str]:
+    """The names of the models that judge ``name`` or its members ask."""
+    entry = run.info.get("judges", {}).get(name, {})
+    defined = definition(run, name)
+    identity = entry.get("identity") or {}
+    named = [identity.get("model"), defined.get("model")]
+    named += [member.get("model") for member in defined.get("members", ()) if isinstance(member, Mapping)]
+    found = {model for model in named if isinstance(model, str) and model}
+    for member in entry.get("members", {}).values():
+        found |= models(run, member) if member != name else set()
+    return found
+
+
+def of_one_family(run: StoredRun) -> list[str]:
+    """Judges that share a family with the subject, by the names of the models."""
+    subject = [run.info.get("identity", {}).get("model"), run.info["config"].get("model")]
+    own = {family for name in subject if isinstance(name, str) for family in families(name)}
+    warnings = []
+    for verdicts in run.verdicts:
+        for model in sorted(models(run, verdicts.name)):
+            shared = sorted(own & families(model))
+            if model in subject:
+                warnings.append(f"judge {verdicts.name}: {model} judges its own answers{_FAVOUR}")
+            elif shared:
+                kin = f"{model} and the model under test ({subject[0] or subject[1]}) are of one family"
+                warnings.append(f"judge {verdicts.name}: {kin}, {', '.join(shared)}{_FAVOUR}")
+    return warnings
