@@ -50,6 +50,8 @@ def check_answers(report: Report, document: Document, packs: Mapping[str, Langua
     manifest: Manifest = document.value
     form = bundles.make_form(manifest, tuple(manifest["conditions"]), ())
     parser = kit.parser(manifest["protocols"].get("generate", {}).get("parser", PARSER), form, packs)
+    if form.task == "sentence_pair":
+        return
     if form.task == "choice":
         check_letters(report, document, form, parser)
         _refusals(report, document, packs, parser)

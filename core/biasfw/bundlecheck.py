@@ -34,6 +34,7 @@ def check_bundle(folder: Path, kit: Kit) -> list[Report]:
     document = report.read(folder / bundles.MANIFEST, "benchmark")
     if document is None:
         return [report]
+    bundles.complete(document.value)
     manifest: Manifest = document.value
     report.name = manifest["name"]
     report.facts.append(_authorship(manifest))

@@ -183,6 +183,7 @@ def load(
         raise DataError(f"{folder} holds no {MANIFEST}; a bundle is a folder with one")
     document = load_yaml(path)
     schemas.check("benchmark", document)
+    complete(document.value)
     crosscheck.check(document)
     manifest = document.value
     chosen = split or manifest["default_split"]
@@ -196,6 +197,17 @@ def load(
         hint = f", or name what reads files: {', '.join(others)}" if others else ""
         raise UsageError(f"{bundle.full_name} brings its own items and takes no {option}; leave it out{hint}")
     return bundle
+
+
+def complete(manifest: dict[str, Any]) -> None:
+    """Fill in what a valid manifest with task ``sentence_pair`` need not say: nothing is asked, in one way."""
+    if manifest["task"] != "sentence_pair":
+        return
+    manifest.setdefault("conditions", {"plain": {"template": "nothing"}})
+    manifest.setdefault("templates", {"nothing": {tag: {"user": ""} for tag in manifest["languages"]}})
+    manifest.setdefault("orders", {"over": "choices", "design": "as_given"})
+    manifest.setdefault("protocols", {"choices": {"conditions": list(manifest["conditions"]), "choices": "texts"}})
+    manifest.setdefault("default_mode", "choices")
 
 
 def installed(plugins: Plugins) -> dict[str, list[tuple[Path, str]]]:
@@ -243,7 +255,7 @@ def make_form(manifest: Mapping[str, Any], conditions: Sequence[str], without: S
     Raises:
         UsageError: a label to leave out does not exist, or fewer than two would stay.
     """
-    if manifest["task"] == "choice":
+    if manifest["task"] != "labels":
         if without:
             raise UsageError(f"{manifest['name']} has options, not labels to leave out; give it without --without")
         return _options_form(manifest, conditions)
@@ -280,15 +292,18 @@ def make_form(manifest: Mapping[str, Any], conditions: Sequence[str], without: S
 
 
 def _options_form(manifest: Mapping[str, Any], conditions: Sequence[str]) -> Form:
-    """The form of task ``choice``: label n is what stands for the option shown as the n-th, in every language."""
-    letters = manifest["letters"]
-    most = max(letters.values(), key=len)
+    """The form of task ``choice``: label n is what stands for the option shown as the n-th, in every language.
+
+    Nothing stands for the sentences of a ``sentence_pair``.
+    """
+    letters = manifest.get("letters", {})
+    most = max(letters.values(), key=len, default=[])
     labels = [
         Label(mark, {tag: (marks[place],) for tag, marks in letters.items() if place < len(marks)})
         for place, mark in enumerate(most)
     ]
     return Form(
-        task="choice",
+        task=manifest["task"],
         slots=(Slot("choice"),),
         labels=tuple(labels),
         categories={x["key"]: _names(x["names"]) for x in manifest["categories"]},

@@ -93,6 +93,30 @@ class ChoiceTask:
         return [(letters[place], by_key[key]) for place, key in enumerate(item.order)]
 
 
+@dataclass(frozen=True)
+class SentenceTask(ChoiceTask):
+    """Task ``sentence_pair``: whole sentences are scored from the beginning of a text; nothing is asked.
+
+    Source of the form: CrowS-Pairs (Nangia et al. 2020, arXiv 2010.00133), there with masked tokens; for models that
+    write from left to right the log-probabilities of the whole sentences are compared.
+    """
+
+    makes: ClassVar[frozenset[str]] = frozenset()
+
+    def variables(self, item: Item) -> dict[str, Any]:
+        return {}
+
+    def choices(self, item: Item) -> tuple[ChoiceText, ...]:
+        """Both sentences, as they are."""
+        return tuple(ChoiceText(choice.key, choice.text) for choice in item.choices)
+
+    def solution(self, item: Item) -> str:
+        raise DataError(f"{self.bundle.name}: item {item.source_id!r} has no right sentence")
+
+    def _presented(self, item: Item) -> list[tuple[str, Choice]]:
+        return [("", choice) for choice in item.choices]
+
+
 def _with_role(item: Item, role: str) -> str:
     """The one option with ``role``; the right one of an item without roles; "" if there is none."""
     keys = [choice.key for choice in item.choices if choice.role == role]

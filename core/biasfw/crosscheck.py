@@ -164,10 +164,25 @@ def _ambiguous(manifest: Manifest) -> Iterator[Found]:
 _FITTING = {  # task -> what is ordered, how, and what can be scored
     "labels": ("labels", ("williams",), ("ordered_pairs",)),
     "choice": ("choices", ("rotations", "as_given"), ("letters", "texts")),
+    "sentence_pair": ("choices", ("as_given",), ("texts",)),
 }
 _ONLY = {  # what belongs to one task and means nothing under the other
     "labels": ("letters", "shots"),
     "choice": ("labels", "slots", "abstention", "merges", "list_style", "reference_answers"),
+    "sentence_pair": (
+        "labels",
+        "slots",
+        "abstention",
+        "merges",
+        "list_style",
+        "reference_answers",
+        "letters",
+        "instructions",
+        "shots",
+        "answer_template",
+        "raw_separator",
+        "judge_templates",
+    ),
 }
 
 
@@ -185,7 +200,9 @@ def _choices(manifest: Manifest) -> Iterator[Found]:
     protocol = manifest["protocols"].get("choices")
     if protocol is not None and protocol["choices"] not in scored:
         yield "/protocols/choices/choices", f"with task {task!r} what is scored is {' or '.join(scored)}"
-    if task == "choice" and protocol is not None and "calibrate" in protocol:
+    if task == "sentence_pair" and "generate" in manifest["protocols"]:
+        yield "/protocols/generate", "sentences are scored, nothing is written; remove it"
+    if task != "labels" and protocol is not None and "calibrate" in protocol:
         yield "/protocols/choices/calibrate", "choices of an item are not calibrated; remove it"
     categories = [category["key"] for category in manifest["categories"]]
     controls = manifest.get("controls", {}).get("categories", ())

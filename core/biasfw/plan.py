@@ -165,7 +165,7 @@ def make_design(
     instructions = tuple(each["key"] for each in manifest.get("instructions", ()))
     return Design(
         conditions=tuple(conditions),
-        labels=() if form.task == "choice" else tuple(label.key for label in form.groups),
+        labels=() if form.task != "labels" else tuple(label.key for label in form.groups),
         cluster=manifest["cluster"],
         abstaining=_abstaining(manifest, conditions),
         reuse_orders=protocol is None or protocol.mode == "generate",

@@ -12,7 +12,7 @@ from biasfw.errors import UsageError
 from biasfw.records import Mode, PromptStyle, Sampling
 
 MOST_REPEATS = 1000
-PARSERS = {"labels": "labelled_lines", "choice": "choice"}  # where the manifest names none
+PARSERS = {"labels": "labelled_lines", "choice": "choice", "sentence_pair": "choice"}  # where the manifest names none
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def resolve(config: RunConfig, bundle: Bundle) -> Protocol:
     if config.names_in not in (None, *manifest["languages"]):
         known = ", ".join(manifest["languages"])
         raise UsageError(f"{bundle.name} names no groups in {config.names_in!r}; its languages are: {known}")
-    if manifest["task"] == "choice" and config.names_in:
+    if manifest["task"] != "labels" and config.names_in:
         raise UsageError(f"{bundle.name} names no groups in its prompts; leave --names-in out")
     if any(number is not None and number < 1 for number in (config.repeats, config.limit, config.max_tokens)):
         raise UsageError("--repeats, --limit and --max-tokens start at 1")
@@ -74,7 +74,7 @@ def resolve(config: RunConfig, bundle: Bundle) -> Protocol:
         raise UsageError(f"--repeats is at most {MOST_REPEATS}; every repeat asks the whole selection again")
     return Protocol(
         mode=cast("Mode", mode),
-        prompt_style=cast("PromptStyle", config.prompt_style or "chat"),
+        prompt_style=_prompt_style(config, manifest),
         conditions=tuple(dict.fromkeys(conditions)),
         without=tuple(dict.fromkeys(config.without)),
         sampling=_sampling(config, mode, protocols[mode]),
@@ -84,6 +84,15 @@ def resolve(config: RunConfig, bundle: Bundle) -> Protocol:
         shots=_shots(config, manifest, conditions),
         names_in=config.names_in,
     )
+
+
+def _prompt_style(config: RunConfig, manifest: Mapping[str, Any]) -> PromptStyle:
+    """Sentences are scored from the beginning of a text: no chat template can stand before them."""
+    if manifest["task"] != "sentence_pair":
+        return cast("PromptStyle", config.prompt_style or "chat")
+    if config.prompt_style == "chat":
+        raise UsageError(f"{manifest['name']} scores whole sentences, without any prompt; leave --prompt-style out")
+    return "raw"
 
 
 def _shots(config: RunConfig, manifest: Mapping[str, Any], conditions: Sequence[str]) -> int:

@@ -133,7 +133,8 @@ class Renderer:
         if self.prompt_style == "raw" and self.task.choices_begin_with_separator:
             between = self.task.raw_separator(item.language)
             choices = tuple(replace(choice, text=between + choice.text) for choice in choices)
-        check_prefix_free(choices, item.id)
+        if self.form.task != "sentence_pair":  # of two whole texts one may begin the other
+            check_prefix_free(choices, item.id)
         return choices
 
 

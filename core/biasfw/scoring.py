@@ -59,13 +59,13 @@ def build_table(plan: Plan, directory: RunDirectory, handles: Sequence[Handle], 
         answer_language=None
         if plan.protocol.mode == "choices"
         else np.array([judged.languages.get(handle.key, "") for handle in handles], dtype=np.str_),
-        **(_options(plan, items, labels) if plan.form.task == "choice" else {}),
+        **(_options(plan, items, labels) if plan.form.task != "labels" else {}),
     )
 
 
 def _labels(plan: Plan, items: Sequence[Item]) -> tuple[str, ...]:
     """The labels of the form; under task choice the options of the items, in the order in which they first occur."""
-    if plan.form.task != "choice":
+    if plan.form.task == "labels":
         return tuple(label.key for label in plan.form.labels)
     return tuple(dict.fromkeys(choice.key for item in items for choice in item.choices))
 

@@ -16,7 +16,9 @@ def wrong(seed: Seed, manifest: Mapping[str, Any], categories: Collection[str]) 
     variants = [each["key"] for each in manifest.get("instructions", ())]
     if seed.variant and variants and seed.variant not in variants and not _whole(manifest):
         return f"variant {seed.variant!r} is no instruction of the manifest; it has: {listed(variants)}"
-    return _wrong_options(seed, manifest) if manifest["task"] == "choice" else ""
+    if manifest["task"] == "labels":
+        return ""
+    return _wrong_options(seed, manifest) or (_wrong_pair(seed) if manifest["task"] == "sentence_pair" else "")
 
 
 def _whole(manifest: Mapping[str, Any]) -> bool:
@@ -26,10 +28,13 @@ def _whole(manifest: Mapping[str, Any]) -> bool:
 
 def _wrong_options(seed: Seed, manifest: Mapping[str, Any]) -> str:
     keys = [choice.key for choice in seed.choices]
-    letters = manifest["letters"].get(seed.language, ())
+    letters = manifest.get("letters", {}).get(seed.language, ())
     flaws = (
         (len(keys) < 2, f"a choice item has two or more options (choices), this one has {len(keys)}; add them"),
-        (len(keys) > len(letters), f"it has {len(keys)} options, the manifest letters for {len(letters)}; add letters"),
+        (
+            "letters" in manifest and len(keys) > len(letters),
+            f"it has {len(keys)} options, the manifest letters for {len(letters)}; add letters",
+        ),
         (len(set(keys)) < len(keys), "two of its options have the same key; give each its own"),
         (
             len({choice.text.strip() for choice in seed.choices}) < len(keys),
@@ -45,3 +50,11 @@ def _wrong_options(seed: Seed, manifest: Mapping[str, Any]) -> str:
         ),
     )
     return next((message for flawed, message in flaws if flawed), "")
+
+
+def _wrong_pair(seed: Seed) -> str:
+    if len(seed.choices) != 2:
+        return f"a sentence pair has two sentences (choices), this one has {len(seed.choices)}"
+    if {choice.role for choice in seed.choices} != {"stereotyped", "anti-stereotyped"}:
+        return "one sentence has the role stereotyped, the other anti-stereotyped; say which (role)"
+    return ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Protocol
 
 from biasfw.bundles import Bundle
-from biasfw.choice_task import ChoiceTask
+from biasfw.choice_task import ChoiceTask, SentenceTask
 from biasfw.form import Form
 from biasfw.label_task import LabelTask
 from biasfw.languages import LanguagePack
@@ -48,8 +48,10 @@ class Task(Protocol):
 
 def make_task(
     bundle: Bundle, form: Form, packs: Mapping[str, LanguagePack], names_in: str | None = None
-) -> LabelTask | ChoiceTask:
+) -> LabelTask | ChoiceTask | SentenceTask:
     """The task of ``bundle``. ``names_in``: the language in which labels are named, whatever the item's."""
     if bundle.manifest["task"] == "choice":
         return ChoiceTask(bundle, form, packs)
+    if bundle.manifest["task"] == "sentence_pair":
+        return SentenceTask(bundle, form, packs)
     return LabelTask(bundle, form, packs, names_in)

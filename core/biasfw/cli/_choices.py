@@ -62,6 +62,7 @@ class _Found:
 def _headline(console: Console, found: _Found) -> None:
     accuracy = found.one("accuracy")
     if accuracy is None:
+        _shares(console, found)
         return
     control = found.one("control_accuracy")
     if _unable(control):
@@ -83,6 +84,22 @@ def _headline(console: Console, found: _Found) -> None:
     if control is not None and control.n:
         console.print("  controls are not among them")
     console.print("  in brackets: 95 % intervals, rows of one cluster taken as dependent")
+
+
+def _shares(console: Console, found: _Found) -> None:
+    """The shares by role: the headline of benchmarks without a right option."""
+    scores = [s for s in found.over("choice_share", "role") if s.value]
+    for score in scores:
+        chance = f"; without a preference {100 * score.reference:.0f} %" if score.reference is not None else ""
+        counted = f"n = {score.n}, clusters = {score.clusters}"
+        console.print(f"\n[bold]{safe(score.slice['role'])} {_shown(score)}[/bold] of all{chance}; {counted}")
+    if scores:
+        silent = found.one("choice_share", outcome="not_answered")
+        console.print(f"  no pick {_shown(silent)}; in brackets: 95 % intervals, rows of one cluster dependent")
+        for score in found.all("choice_share", "all", lambda rest: set(rest) == {"role", "category"}):
+            if score.slice["role"] == "stereotyped":
+                name = found.form.categories.get(score.slice["category"], {}).get("en", (score.slice["category"],))[0]
+                console.print(f"    stereotyped in {safe(name)} ({score.clusters}): {_shown(score)}")
 
 
 def _standing(accuracy: Score) -> str:

@@ -25,7 +25,11 @@ from biasfw.scorefiles import in_words
 DEMO = "demo: machine-written, not reviewed by native speakers; not comparable with the paper"
 TEXT_LIMIT = 300
 BESIDE = 3  # other scores that are named
-BODIES: Mapping[str, Callable[[Console, RunResult], None]] = {"labels": print_labels, "choice": print_choices}
+BODIES: Mapping[str, Callable[[Console, RunResult], None]] = {
+    "labels": print_labels,
+    "choice": print_choices,
+    "sentence_pair": print_choices,
+}
 
 
 def print_summary(result: RunResult) -> None:

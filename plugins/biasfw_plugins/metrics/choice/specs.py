@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from biasfw import MetricSpec
 
 _CHOICE = frozenset({"choice"})
+_PICKS = frozenset({"choice", "sentence_pair"})
 _HERE = "biasfw_plugins.metrics.choice"
 
 
@@ -16,7 +17,7 @@ def choice_metrics() -> Iterable[MetricSpec]:
         "choice_share",
         load=f"{_HERE}.share:ChoiceShare",
         summary="share of picks by role of the option (stereotyped, anti-stereotyped, unknown), and not answered",
-        tasks=_CHOICE,
+        tasks=_PICKS,
     )
     yield MetricSpec(
         "accuracy",
