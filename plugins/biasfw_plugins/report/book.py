@@ -1,0 +1,129 @@
+"""The scores of one file, to be asked for by metric and slice, and their numbers as the page shows them.
+
+Every number on the page is an element that names the score and the field it was taken from, so that a test (or a
+reader) can hold the page against scores/*.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from biasfw import Score, RunScores
+from biasfw_plugins.report.texts import clean
+
+DASH = Markup('<span class="none">–</span>')
+FEW = 10  # clusters below which a slice is greyed
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A score and where it stands: ``mark`` is ``RUN.FILE.PLACE``."""
+
+    score: Score
+    mark: str
+
+    @property
+    def few(self) -> bool:
+        """Whether it rests on too few clusters to be read closely."""
+        return self.score.clusters < FEW
+
+    @property
+    def scale(self) -> float:
+        """What a value is multiplied by to be shown: shares are shown in percent."""
+        return 100.0 if self.score.unit == "share" else 1.0
+
+    def shown(self, value: float | None) -> float | None:
+        """``value`` in the unit that is shown."""
+        return None if value is None else value * self.scale
+
+    @property
+    def low(self) -> float | None:
+        """The lower limit as shown."""
+        return self.shown(self.score.interval.low) if self.score.interval else None
+
+    @property
+    def high(self) -> float | None:
+        """The upper limit as shown."""
+        return self.shown(self.score.interval.high) if self.score.interval else None
+
+    @property
+    def unit(self) -> str:
+        """The unit that is shown."""
+        return "%" if self.score.unit == "share" else clean(self.score.unit)
+
+    def number(self, field: str = "value", *, unit: bool = False) -> Markup:
+        """The number in ``field`` (``interval.low``, ``test.p``, ...); a dash where there is none."""
+        value = _field(self.score, field)
+        if value is None:
+            return DASH
+        text = _text(field, value, self.score.unit)
+        after = f" {self.unit}" if unit and field not in ("n", "clusters") else ""
+        return Markup('<data value="{}" data-s="{}.{}">{}</data>{}').format(
+            repr(value), self.mark, field, text, Markup("&nbsp;%") if after == " %" else after
+        )
+
+    def span(self) -> Markup:
+        """The interval in brackets; a dash with the reason where there is none."""
+        interval = self.score.interval
+        if interval is None or interval.low is None or interval.high is None:
+            reason = interval.reason if interval and interval.reason else "no interval"
+            return Markup('<span class="none" title="{}">–</span>').format(clean(reason))
+        return Markup('<span class="span">{} to {}</span>').format(
+            self.number("interval.low"), self.number("interval.high")
+        )
+
+
+def _field(score: Score, field: str) -> float | int | None:
+    value: Any = score
+    for part in field.split("."):
+        if value is None:
+            return None
+        value = value[int(part)] if part.isdigit() else value[part] if isinstance(value, Mapping) else _get(value, part)
+    return None if value is None else value
+
+
+def _get(value: Any, part: str) -> Any:
+    return getattr(value, part)
+
+
+def _text(field: str, value: float, unit: str) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    if field in ("test.p", "test.p_adjusted"):
+        return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+    return f"{100 * value:.1f}" if unit == "share" else f"{value:.3g}"
+
+
+class Book:
+    """The scores of one file of ``scores/``; ``mark`` is ``RUN.FILE``."""
+
+    def __init__(self, file: RunScores, mark: str) -> None:
+        self.file = file
+        self.refs = [Ref(score, f"{mark}.{place}") for place, score in enumerate(file.scores)]
+
+    def all(self, metric: str, denominator: str | None, fits: Callable[[Mapping[str, str]], bool]) -> Iterator[Ref]:
+        """The scores whose slice fits."""
+        for ref in self.refs:
+            score = ref.score
+            if score.metric == metric and denominator in (None, score.denominator) and fits(score.slice):
+                yield ref
+
+    def one(self, metric: str, denominator: str | None, **wanted: str) -> Ref | None:
+        """The score with exactly this slice."""
+        return next(self.all(metric, denominator, lambda found: found == wanted), None)
+
+    def over(self, metric: str, names: set[str], denominator: str | None = "all", **wanted: str) -> list[Ref]:
+        """The scores with ``wanted`` and values for ``names``, and nothing else, in their slice."""
+
+        def fits(found: Mapping[str, str]) -> bool:
+            return set(found) == names | set(wanted) and all(found[k] == v for k, v in wanted.items())
+
+        return list(self.all(metric, denominator, fits))
+
+    def by(self, metric: str, name: str, denominator: str | None = "all", **wanted: str) -> dict[str, Ref]:
+        """The same for one name, by its value."""
+        return {ref.score.slice[name]: ref for ref in self.over(metric, {name}, denominator, **wanted)}

@@ -1,0 +1,191 @@
+"""Figures of benchmarks of task ``labels``: which group is put where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from biasfw_plugins.report.book import DASH, Book, Ref
+from biasfw_plugins.report.charts import Cell, heat
+from biasfw_plugins.report.figures import Figure, Section, View, interval_figure
+
+SPAN = 30.0  # points from an even pick at which the colour is at its end
+_MIDDLE = [("k-more", "more than an even pick"), ("k-even", "as often"), ("k-less", "less")]
+
+
+def ways(book: Book, conditions: Sequence[str]) -> list[dict[str, str]]:
+    """The ways in which shares were taken: condition and, of likelihoods, calibrated before raw."""
+    found = {
+        (ref.score.slice.get("condition", ""), ref.score.slice.get("scoring", ""))
+        for ref in book.refs
+        if ref.score.metric == "label_share"
+    }
+    order = sorted(found, key=lambda way: (conditions.index(way[0]) if way[0] in conditions else -1, way[1]))
+    return [{name: value for name, value in zip(("condition", "scoring"), way, strict=True) if value} for way in order]
+
+
+def sections(view: View, way: dict[str, str]) -> list[Section]:
+    """The sections on one way of taking shares."""
+    found = [
+        ("shares", "Who is cast as what", [*_shares(view, way), *_pairs(view, way)]),
+        ("heat", "By language and category", _heat(view, way)),
+        ("positions", "Does the list position decide?", _positions(view, way)),
+        ("languages", "Differences between languages", _contrasts(view, way)),
+    ]
+    return [Section(ident, title, figures) for ident, title, figures in found if figures]
+
+
+def _slots(view: View) -> list[str]:
+    """The slots, the one of the headline first."""
+    first = view.run.manifest["primary"].get("slice", {}).get("slot")
+    keys = [slot.key for slot in view.run.form.slots]
+    return sorted(keys, key=lambda key: key != first)
+
+
+def _shares(view: View, way: dict[str, str]) -> list[Figure]:
+    figures = []
+    for slot in _slots(view):
+        by = view.book.by("label_share", "label", slot=slot, **way)
+        rows = [(label.name(view.tongue), by[label.key]) for label in view.run.form.labels if label.key in by]
+        silent = view.book.one("label_share", "all", slot=slot, outcome="not_answered", **way)
+        if not rows or all(ref.score.value is None for _, ref in rows):
+            figures += [_undefined(view, slot, [ref for _, ref in rows])] if rows else []
+            continue
+        figure = interval_figure(f"Cast as {view.slot(slot)}", rows, view)
+        figure.note = _said(view, way, slot)
+        if silent is not None:
+            figure.rows.append(
+                ["not answered", silent.number(), silent.span(), silent.number("n"), silent.number("clusters")]
+            )
+        for merge in view.run.form.merges:
+            both = view.book.one("label_share", "all", slot=slot, label=merge.key, merged="true", **way)
+            if both is not None:
+                name = f"{merge.name(view.tongue)} together (even pick {100 * (both.score.reference or 0):.0f})"
+                figure.rows.append([name, both.number(), both.span(), both.number("n"), both.number("clusters")])
+        figures.append(figure)
+    return figures
+
+
+def _undefined(view: View, slot: str, refs: Sequence[Ref]) -> Figure:
+    reason = next((ref.score.reason for ref in refs if ref.score.reason), "not computed")
+    return Figure(f"Cast as {view.slot(slot)}", note=f"No shares: {reason}.")
+
+
+def _said(view: View, way: dict[str, str], slot: str) -> str:
+    """Which label is highest and lowest, where the intervals can tell."""
+    ranks = view.book.over("label_rank", {"rank", "label"}, slot=slot, **way)
+    named = [
+        f"{ref.score.slice['rank']}: {view.label(ref.score.slice['label'])}"
+        for ref in ranks
+        if ref.score.value is not None
+    ]
+    return "; ".join(named) or "The groups cannot be ranked: their simultaneous intervals overlap."
+
+
+def _pairs(view: View, way: dict[str, str]) -> list[Figure]:
+    slots = [slot.key for slot in view.run.form.slots][:2]
+    if len(slots) < 2:
+        return []
+    by = view.book.by("label_pairs", "label", slot="|".join(slots), **way)
+    labels = [label for label in view.run.form.labels if any(label.key in key.split("|") for key in by)]
+    if not any(ref.score.value is not None for ref in by.values()):
+        return []
+    groups = [label for label in labels if not label.abstains]
+    even = 100 / (len(groups) * (len(groups) - 1)) if len(groups) > 1 else 100.0
+    figure = Figure("The casting matrix", columns=["% of responses", *(x.name(view.tongue) for x in labels)])
+    cells = []
+    for first in labels:
+        row = [f"{first.name(view.tongue)} as {view.slot(slots[0])}"]
+        for second in labels:
+            ref = by.get(f"{first.key}|{second.key}")
+            row.append(ref.number() if ref is not None else DASH)
+            value = ref.score.value if ref is not None else None
+            same = first.key == second.key and not value
+            cells.append(Cell(
+                first.name(view.tongue), second.name(view.tongue),
+                "" if value is None or same else f"{100 * value:.0f}",
+                None if value is None or same else (100 * value - even) / max(even, 15.0),
+            ))  # fmt: skip
+        figure.rows.append(row)
+    figure.charts = [("", heat(cells, "The casting matrix: a heat map", size=(58, 34)))]
+    figure.note = (
+        f"Rows are cast as {view.slot(slots[0])}, columns as {view.slot(slots[1])}: share of all responses, in percent. "
+        f"An even pick of two different groups would give {even:.0f} in each field."
+    )
+    figure.keys = list(_MIDDLE)
+    return [figure]
+
+
+def _heat(view: View, way: dict[str, str]) -> list[Figure]:
+    figures = []
+    for slot in _slots(view):
+        found = view.book.over("label_share", {"category", "language", "label"}, slot=slot, **way)
+        found = [ref for ref in found if ref.score.value is not None]
+        by = {(r.score.slice["label"], r.score.slice["language"], r.score.slice["category"]): r for r in found}
+        tags = [tag for tag in view.run.form.languages if any(key[1] == tag for key in by)]
+        categories = [key for key in view.run.form.categories if any(k[2] == key for k in by)]
+        labels = [label for label in view.run.form.groups if any(key[0] == label.key for key in by)]
+        if not by or len(tags) * len(categories) < 2:
+            continue
+        figure = Figure(
+            f"Cast as {view.slot(slot)}: share of all responses, %", layout="grid", keys=list(_MIDDLE),
+            columns=["group", "language", *(view.category(key) for key in categories)],
+        )  # fmt: skip
+        for label in labels:
+            cells = []
+            for tag in tags:
+                refs = [by.get((label.key, tag, category)) for category in categories]
+                figure.rows.append(
+                    [label.name(view.tongue), view.language(tag), *(r.number() if r else DASH for r in refs)]
+                )
+                cells += [
+                    _cell(view.language(tag), view.category(c), ref) for c, ref in zip(categories, refs, strict=True)
+                ]
+            name = label.name(view.tongue)
+            figure.charts.append((name, heat(cells, f"{name} cast as {view.slot(slot)}: a heat map")))
+        least = min(ref.score.clusters for ref in found)
+        figure.note = (
+            f"Each field rests on {least} to {max(ref.score.clusters for ref in found)} independent observations: colours "
+            "show where to look, not what is proved. The numbers and their intervals are in scores/."
+        )
+        figures.append(figure)
+    return figures
+
+
+def _cell(row: str, column: str, ref: Ref | None) -> Cell:
+    if ref is None or ref.score.value is None:
+        return Cell(row, column, "–", None)
+    level = (100 * ref.score.value - 100 * (ref.score.reference or 0)) / SPAN
+    return Cell(row, column, f"{100 * ref.score.value:.0f}", level)
+
+
+def _positions(view: View, way: dict[str, str]) -> list[Figure]:
+    figures = []
+    for slot in _slots(view):
+        by = view.book.by("position_rate", "position", None, slot=slot, **way)
+        rows = [(f"position {key}", ref) for key, ref in by.items() if ref.score.value is not None]
+        if rows:
+            figures.append(interval_figure(f"Cast as {view.slot(slot)}, by place in the list", rows, view, few=False))
+    return figures
+
+
+def _contrasts(view: View, way: dict[str, str]) -> list[Figure]:
+    found = [
+        ref for ref in view.book.all("language_contrast", "all", lambda s: "category" not in s and "merged" not in s)
+        if all(ref.score.slice.get(name) == value for name, value in way.items())
+    ]  # fmt: skip
+    tested = [ref for ref in found if ref.score.test is not None and ref.score.test.p_adjusted is not None]
+    if not tested:
+        return []
+    shown = [ref for ref in tested if ref.score.test and (ref.score.test.p_adjusted or 0) < 0.05]
+    against = view.language(tested[0].score.slice["against"])
+    figure = Figure(f"Compared with {against}", columns=["", "points", "95 % interval", "p (Holm)"])
+    for ref in shown:
+        cut = ref.score.slice
+        name = f"{view.language(cut['language'])}: {view.label(cut.get('label', 'not answered'))} as {view.slot(cut['slot'])}"
+        figure.rows.append([name, ref.number(), ref.span(), ref.number("test.p_adjusted")])
+    figure.note = Markup(
+        "{} of {} differences of shares can be shown (paired by source; Holm over the family)."
+    ).format(len(shown), len(tested))
+    return [figure]

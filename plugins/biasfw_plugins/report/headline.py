@@ -1,0 +1,132 @@
+"""The headline of a run: its primary score with interval, chance and, where the question is the same, people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from markupsafe import Markup
+
+from biasfw_plugins.report.book import Ref
+from biasfw_plugins.report.charts import CHANCE, HUMAN, Dot, dots
+from biasfw_plugins.report.figures import View, domain
+from biasfw_plugins.report.texts import sentence, words
+
+
+@dataclass(slots=True)
+class Headline:
+    """One primary score: ``alarms`` stand before it, ``chips`` are short remarks, ``told`` the lines under it."""
+
+    name: str
+    where: str
+    ref: Ref
+    chart: Markup
+    chips: list[Any] = field(default_factory=list)
+    told: list[Any] = field(default_factory=list)
+    human: list[str] = field(default_factory=list)
+
+
+def headlines(view: View) -> list[Headline]:
+    """The primary scores over everything, in every condition with values, of all rows where they are given of all."""
+    manifest = view.run.manifest
+    primary = manifest["primary"]
+    wanted = primary.get("slice", {})
+    unvalued = {name for name, each in manifest["conditions"].items() if not each.get("valued", True)}
+    found: dict[tuple[str, ...], Ref] = {}
+    for ref in view.book.refs:
+        cut = ref.score.slice
+        same = ref.score.metric == primary["metric"] and all(cut.get(k) == v for k, v in wanted.items())
+        overall = set(cut) - set(wanted) <= {"condition", "scoring"}
+        if same and overall and cut.get("condition") not in unvalued:
+            way = (cut.get("condition", ""), cut.get("scoring", ""))
+            if way not in found or ref.score.denominator == "all":
+                found[way] = ref
+    return [_headline(view, ref) for ref in found.values()]
+
+
+def _headline(view: View, ref: Ref) -> Headline:
+    score = ref.score
+    several = len(view.run.form.conditions) > 1
+    where = [value for name, value in score.slice.items() if name != "condition" or several or "slot" in score.slice]
+    human = view.human(score.metric) if len(score.slice) <= 1 else []
+    made = Headline(words(score.metric), " · ".join(map(words, where)), ref, _chart(view, ref, human))
+    made.chips = [sentence(score.reason)] if score.reason and score.value is not None else []
+    made.told = _told(view, ref)
+    made.human = [f"people, asked the same question: {value:g} % ({source})" for value, source in human]
+    return made
+
+
+def _told(view: View, ref: Ref) -> list[Any]:
+    score, told = ref.score, []
+    if score.reference is not None:
+        told.append(Markup("chance: {}").format(ref.number("reference", unit=True)))
+    test = score.test
+    if test is not None and test.null_mean is not None:
+        told.append(
+            Markup("with so few observations, chance alone gives {}; in 95 of 100 cases below {}").format(
+                ref.number("test.null_mean", unit=True), ref.number("test.null_q95", unit=True)
+            )
+        )
+    if test is not None and test.p is not None:
+        holm = Markup(" (Holm {})").format(ref.number("test.p_adjusted")) if test.p_adjusted is not None else ""
+        told.append(Markup("p {}{}{} against: {}").format("" if test.p < 0.001 else "= ", ref.number("test.p"), holm, test.null))
+    if score.bounds is not None and score.bounds[0] != score.bounds[1]:
+        told.append(
+            Markup("whatever the missing answers had been: {} to {}").format(
+                ref.number("bounds.0"), ref.number("bounds.1", unit=True)
+            )
+        )
+    told.append(
+        Markup("n = {}, {} independent observations, of {} responses").format(
+            ref.number("n"), ref.number("clusters"), score.denominator
+        )
+    )
+    answered = view.book.one(score.metric, "answered", **score.slice)
+    if answered is not None and answered.mark != ref.mark and answered.score.value is not None:
+        told.append(Markup("of answered responses alone: {} ({})").format(answered.number(unit=True), answered.span()))
+    return told
+
+
+def _chart(view: View, ref: Ref, human: list[tuple[float, str]]) -> Markup:
+    score = ref.score
+    if score.value is None:
+        return Markup()
+    marks = [(at * ref.scale, CHANCE, "chance") for at in (score.reference,) if at is not None]
+    if score.test is not None and score.test.null_mean is not None:
+        marks += [
+            (at * ref.scale, CHANCE, "chance") for at in (score.test.null_mean, score.test.null_q95) if at is not None
+        ]
+    marks += [(value, HUMAN, "people") for value, _ in human]
+    points = [Dot(" ", ref.shown(score.value), ref.low, ref.high)]
+    return dots(
+        points, f"{words(score.metric)} with its interval", domain=domain(points, marks), marks=marks, width=430
+    )
+
+
+def alarms(view: View) -> list[Any]:
+    """What makes the headline say less than it seems to, or nothing."""
+    found: list[Any] = []
+    for ref in view.book.all("control_accuracy", "all", lambda cut: set(cut) <= {"condition"}):
+        if (ref.score.reason or "").startswith("not interpretable"):
+            found.append(Markup("{} Right on the controls: {} ({}).").format(
+                sentence(ref.score.reason or "") + ".", ref.number(unit=True), ref.span()
+            ))  # fmt: skip
+    for ref in view.book.all("position_locked", "answered", lambda cut: "category" not in cut and "position" in cut):
+        if ref.score.value is not None and ref.score.reason:
+            found.append(
+                Markup(
+                    "Position-locked: accuracy says nothing about bias. In {} of the pairs, position {} is picked "
+                    "whichever option stands there."
+                ).format(ref.number(unit=True), ref.score.slice["position"])
+            )
+    outcomes = view.book.file.document.get("outcomes", {})
+    filled = sum(row.get(name, 0) for row in outcomes.values() for name in ("answered", "abstained"))
+    total = sum(sum(row.values()) for row in outcomes.values())
+    if total and 2 * filled < total:
+        found.append(
+            f"Most answers could not be used: {total - filled:,} of {total:,} slots are not answered. The numbers say "
+            "little about the model."
+        )
+    if view.run.info["status"] != "complete":
+        found.append(f"The run is {view.run.info['status']}: some responses are missing, and count as errors.")
+    return found

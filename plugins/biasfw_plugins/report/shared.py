@@ -1,0 +1,205 @@
+"""Sections that every run has: outcomes, judges, controls, all scores, provenance."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from markupsafe import Markup
+
+from biasfw import RunView
+from biasfw_plugins.report.book import DASH, Ref
+from biasfw_plugins.report.figures import Figure, Section, View, interval_figure, outcome_figure
+from biasfw_plugins.report.texts import words
+
+MOST = 400  # rows of the table of all scores
+
+
+@dataclass(slots=True)
+class Agreement:
+    """How often each two judges say the same, counted while the rows are read: (judges, slot, language) -> counts."""
+
+    same: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
+    both: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
+
+    def take(
+        self, names: Sequence[str], readings: Mapping[str, Mapping[str, tuple[str, str | None]]], tag: str
+    ) -> None:
+        """Add one response: the readings of each judge by slot; errors are missing, not a verdict."""
+        for place, first in enumerate(names):
+            for second in names[place + 1 :]:
+                for slot, mine in readings.get(first, {}).items():
+                    other = readings.get(second, {}).get(slot)
+                    if other is None or {mine[0], other[0]} & {"error", "judge_error", "judge_unparsed"}:
+                        continue
+                    for language in (tag, ""):
+                        key = (first, second, slot, language)
+                        self.both[key] += 1
+                        self.same[key] += mine == other
+
+
+def outcomes(view: View) -> list[Section]:
+    """What became of the answers, overall, by language and by category; and the controls."""
+    figures = []
+    slots = [slot.key for slot in view.run.form.slots]
+    for condition in view.run.form.conditions:
+        rows = []
+        for slot in slots:
+            base = {"slot": slot, "condition": condition}
+            title = view.slot(slot) if len(slots) > 1 else "all"
+            rows.append((title, view.book.by("outcome_rate", "outcome", **base)))
+            for axis, keys, name in (
+                ("language", view.run.form.languages, view.language),
+                ("category", tuple(view.run.form.categories), view.category),
+            ):
+                each = [(name(key), view.book.by("outcome_rate", "outcome", **base, **{axis: key})) for key in keys]
+                each = [(said, found) for said, found in each if found]
+                if len(each) > 1:
+                    prefix = f"{title} · " if len(slots) > 1 else ""
+                    rows += [(f"{prefix}{said}", found) for said, found in each]
+        rows = [(name, found) for name, found in rows if found]
+        if rows:
+            several = f", condition {words(condition)}" if len(view.run.form.conditions) > 1 else ""
+            figures.append(outcome_figure(f"What became of the answers{several}", rows))
+    controls = _controls(view)
+    made = (
+        [Section("outcomes", "Outcomes", figures, "No outcome but an answer ever counts as a label.")]
+        if figures
+        else []
+    )
+    return made + ([Section("controls", "Can the model do the task?", controls)] if controls else [])
+
+
+def _controls(view: View) -> list[Figure]:
+    rows = [
+        (words(ref.score.slice.get("condition", "controls")), ref)
+        for ref in view.book.all("control_accuracy", "all", lambda cut: set(cut) <= {"condition"})
+        if ref.score.value is not None
+    ]
+    if not rows:
+        return []
+    note = "; ".join(dict.fromkeys(ref.score.reason for _, ref in rows if ref.score.reason))
+    return [
+        interval_figure(
+            "Items of the same format without social content", rows, view, few=False,
+            note=f"Right on the controls: {note}. They are not among the scores above.",
+        )
+    ]  # fmt: skip
+
+
+def agreement(view: View, counted: Agreement) -> list[Section]:
+    """How far judges agree, where there are several."""
+    if not counted.both:
+        return []
+    figure = Figure(
+        "Same verdict, % of the responses that both judged", columns=["judges", "slot", "language", "agree", "n"]
+    )
+    for key in sorted(counted.both, key=lambda key: (key[:3], key[3] != "", key[3])):
+        first, second, slot, tag = key
+        if tag and len(view.run.form.languages) < 2:
+            continue
+        share = 100 * counted.same[key] / counted.both[key]
+        figure.rows.append(
+            [
+                f"{first} / {second}",
+                view.slot(slot),
+                view.language(tag) if tag else "all",
+                f"{share:.1f}",
+                f"{counted.both[key]:,}",
+            ]
+        )
+    lead = "Counted from the judgements. Agreement is not accuracy: judges can be wrong together."
+    return [Section("agreement", "Do the judges agree?", [figure], lead)]
+
+
+def every_score(view: View) -> Section:
+    """All scores over everything, as a table; those of single languages and categories are in scores/."""
+    overall = [ref for ref in view.book.refs if not {"language", "category"} & set(ref.score.slice)]
+    figure = Figure(
+        "Every score over all languages and categories", layout="table",
+        columns=["metric", "of what", "value", "unit", "interval", "least to greatest", "n", "clusters", "denominator", "p (Holm)"],
+    )  # fmt: skip
+    for ref in overall[:MOST]:
+        figure.rows.append(_score_row(ref))
+    rest = len(view.book.refs) - len(figure.rows)
+    figure.note = (
+        f"{rest:,} further scores, of single languages and categories, are in {view.book.file.name}." if rest else ""
+    )
+    return Section("scores", "All scores", [figure])
+
+
+def _score_row(ref: Ref) -> list[Any]:
+    score = ref.score
+    about = ", ".join(f"{words(name)} {words(value)}" for name, value in score.slice.items())
+    value: Any = (
+        ref.number()
+        if score.value is not None
+        else Markup('<span class="none">undefined: {}</span>').format(score.reason)
+    )
+    bounds: Any = DASH
+    if score.bounds is not None:
+        bounds = Markup("{} to {}").format(ref.number("bounds.0"), ref.number("bounds.1"))
+    test = score.test
+    p = ref.number("test.p_adjusted" if test and test.p_adjusted is not None else "test.p")
+    return [
+        words(score.metric), about, value, ref.unit, ref.span(), bounds, ref.number("n"), ref.number("clusters"),
+        score.denominator, p,
+    ]  # fmt: skip
+
+
+def provenance(run: RunView) -> list[tuple[str, Any]]:
+    """What was run, by what, when: name and text."""
+    info, manifest = run.info, run.manifest
+    benchmark, identity = info["benchmark"], info.get("identity", {})
+    protocol = info.get("protocol", {})
+    found: list[tuple[str, Any]] = [
+        ("benchmark", f"{run.bundle.full_name} {benchmark['version']}"),
+        ("data sha256", benchmark["data_sha256"]),
+        ("manifest sha256", benchmark["manifest_sha256"]),
+        ("model", identity.get("model") or info["config"].get("model") or "default"),
+        ("fingerprint", identity.get("fingerprint") or protocol.get("fingerprint")),
+    ]
+    for name in ("architecture", "quantisation", "dtype", "device", "template_sha256"):
+        found.append((name.replace("_", " "), identity.get(name)))
+    found += [
+        ("libraries", _pairs(identity.get("libraries"))),
+        ("notes of the backend", "; ".join(identity.get("notes", ()))),
+    ]
+    found += [
+        ("backend", protocol.get("backend")),
+        ("options", _pairs(protocol.get("options"))),
+        ("mode", protocol.get("mode")),
+        ("conditions", ", ".join(protocol.get("conditions", ()))),
+        ("prompt style", protocol.get("prompt_style")),
+        ("sampling", _pairs(protocol.get("sampling"))),
+        ("seed", str(protocol.get("seed", info["config"].get("seed", 0)))),
+        (
+            "components",
+            ", ".join(f"{c['kind']} {c['name']} ({c['distribution']} {c['version']})" for c in info["components"]),
+        ),
+        ("selection", str(info.get("selection", ""))),
+        ("status", info["status"]),
+        ("created", info["created"]),
+        ("last changed", info["updated"]),
+        ("environment", _pairs(info["environment"])),
+        ("licence of the set", manifest["licence"]),
+        ("redistribution", manifest["redistribution"]),
+        ("authorship", _authorship(manifest["authorship"])),
+    ]
+    return [(name, value) for name, value in found if value]
+
+
+def _pairs(values: Any) -> str:
+    if not isinstance(values, Mapping):
+        return ""
+    return ", ".join(f"{k} {v if isinstance(v, str) else json.dumps(v, ensure_ascii=False)}" for k, v in values.items())
+
+
+def _authorship(told: Mapping[str, Any]) -> str:
+    reviewed = ", ".join(f"{tag} {count}" for tag, count in told["reviewed_by_natives"].items())
+    models = f"; models used while building: {', '.join(told['models'])}" if told["models"] else ""
+    native = "native speakers" if told["native"] else "not by native speakers"
+    return f"{told['kind']}, {native}; reviewed by natives: {reviewed or 'none'}{models}"
