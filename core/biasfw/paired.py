@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 from biasfw.stats import MIN_CLUSTERS, Estimate, clustered_mean, proportion_from_cluster_sums
 
-_MIN_DEVIATING = 8  # fewer clusters that differ from the rest cannot carry a variance
+_MIN_DEVIATING = 8  # fewer clusters that differ from the rest (or fewer than half) cannot carry a variance
 _FEW = "mean difference over clusters: intervals of what speaks for either side, combined (MOVER)"
 CORRELATIONS = (0.0, 0.3, 0.5, 0.7)  # of two subjects over the clusters, as they are met
 POWER = 0.80
@@ -20,8 +20,8 @@ POWER = 0.80
 def paired_mean(differences: ArrayLike, level: float = 0.95) -> Estimate:
     """The mean of ``differences`` (C,), one mean difference in [-1, 1] per cluster, every cluster with equal weight.
 
-    A t interval with C - 1 degrees of freedom. Where fewer than 8 clusters differ from the rest a variance says
-    little (with none it is 0), so that the interval is put together of those of ``p+ = mean(max(d, 0))`` and
+    A t interval with C - 1 degrees of freedom. Where fewer than 8 clusters, and fewer than half, differ from the
+    rest, a variance says little (with none it is 0), so that the interval is put together of those of ``p+ = mean(max(d, 0))`` and
     ``p- = mean(max(-d, 0))`` in Wilson's form: ``d - sqrt((p+ - l+)^2 + (u- - p-)^2 + 2 r (p+ - l+)(u- - p-))`` with
     ``r = sqrt(p+ p- / ((1 - p+)(1 - p-)))``, since both cannot be in one cluster (MOVER: Newcombe 1998, Statistics in
     Medicine 17; Donner and Zou 2012). No interval below 5 clusters.
@@ -34,7 +34,7 @@ def paired_mean(differences: ArrayLike, level: float = 0.95) -> Estimate:
         raise ValueError("differences of shares lie between -1 and 1")
     count = len(data)
     plain = clustered_mean(data, np.arange(count), level)
-    if count < MIN_CLUSTERS or plain.mean is None or _deviating(data) >= _MIN_DEVIATING:
+    if count < MIN_CLUSTERS or plain.mean is None or _deviating(data) >= min(_MIN_DEVIATING, count / 2):
         return plain
     ones = np.ones(count)
     gain = proportion_from_cluster_sums(np.clip(data, 0, 1), ones, level=level)

@@ -91,7 +91,7 @@ def compare_runs(
         ),
         pairs=tuple(pairs),
         ranks=tuple(_ranks(pairs, len(runs))) if len(runs) > 2 and manifest["task"] == "choice" else (),
-        notes=tuple(_notes(runs, pairs)),
+        notes=tuple(dict.fromkeys(_notes(runs, pairs))),
         names=_names(first),
         cluster_name=manifest.get("cluster_name", "clusters"),
     )

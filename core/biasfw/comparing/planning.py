@@ -1,0 +1,60 @@
+"""Before a run: what difference could be seen with so many clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from biasfw.comparing.columns import columns
+from biasfw.comparing.measure import Shared
+from biasfw.errors import UsageError
+from biasfw.paired import Detectable, detectable
+from biasfw.plugins import Plugins
+from biasfw.stats import MIN_CLUSTERS
+from biasfw.storedrun import common_judge, open_run
+
+_MOST = 0.25  # the greatest variance that shares can have: every cluster wholly right or wrong, half of them each
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The minimum detectable differences, and what was taken for the variance of clusters."""
+
+    detectable: Detectable
+    variance: float
+    basis: str
+
+
+def plan(clusters: int, run: Path | None, plugins: Plugins, *, judge: str | None = None) -> Planned:
+    """What ``clusters`` would show: from the variance of the clusters of ``run``, else from the greatest possible.
+
+    For task ``labels`` the variance is that of the label whose share varies most.
+
+    Raises:
+        UsageError: fewer than 5 clusters; or the run was not judged.
+    """
+    if clusters < MIN_CLUSTERS:
+        raise UsageError(f"--plan is at least {MIN_CLUSTERS}: fewer clusters carry no interval")
+    if run is None:
+        basis = "as if rows of a cluster were all alike and half of the clusters right: the worst case"
+        return Planned(detectable(_MOST, clusters), _MOST, basis)
+    stored = open_run(run, plugins)
+    name = common_judge([stored], judge)
+    if name is None:
+        raise UsageError(f"{run} was not judged yet; run: biasfw judge {run}")
+    asked = tuple(stored.asked)
+    found = columns(stored, stored, Shared(asked, asked), (name, name))
+    codes = np.unique(found.cluster.astype(str), return_inverse=True)[1]
+    sizes = np.bincount(codes)
+    if len(sizes) < MIN_CLUSTERS:
+        raise UsageError(f"{run} has {len(sizes)} clusters, too few to tell how much they vary; plan without a run")
+    if stored.bundle.manifest["task"] == "choice":
+        hits = [found.a.values["choice"] == found.gold]
+    else:
+        hits = [column == label for column in found.a.values.values() for label in set(column.tolist()) if label]
+    variance = max(
+        (float(np.var(np.bincount(codes, weights=hit.astype(float)) / sizes, ddof=1)) for hit in hits), default=0.0
+    )
+    return Planned(detectable(variance, clusters), variance, f"clusters vary as in {run} (variance {variance:.3f})")
