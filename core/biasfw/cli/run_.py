@@ -43,6 +43,7 @@ from biasfw.engine import run
 @click.option("--category", "categories", metavar="NAME", multiple=True, help="Only these categories; repeatable.")
 @click.option("--limit", type=int, metavar="N", help="About N items, spread over categories; clusters stay whole.")
 @click.option("--repeats", type=int, metavar="N", help="Ask every prompt N times.")
+@click.option("--shots", type=int, metavar="N", help="Put N solved examples before each question.")
 @click.option("--seed", type=int, metavar="N", help="Seed of the sampling (default 0).")
 @click.option("--temperature", type=float, metavar="T", help="Sampling temperature under --mode generate.")
 @click.option("--top-p", type=float, metavar="P", help="Nucleus sampling under --mode generate.")
