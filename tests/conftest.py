@@ -11,6 +11,21 @@ from pytest_socket import disable_socket, enable_socket
 from biasfw.plugins import Plugins
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--slow``: also the tests that take minutes (simulations in full, studies at full size)."""
+    parser.addoption("--slow", action="store_true", help="also run the tests marked slow")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave slow tests out unless they are asked for."""
+    if config.getoption("--slow"):
+        return
+    slow = [item for item in items if "slow" in item.keywords]
+    if slow:
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if "slow" not in item.keywords]
+
+
 @pytest.fixture(autouse=True)
 def _no_network(request: pytest.FixtureRequest) -> Iterator[None]:
     """Nothing opens a socket, unless the test says that it needs the loopback interface."""

@@ -20,6 +20,8 @@ from biasfw_plugins.llamacpp import session as session_module
 from biasfw_plugins.llamacpp.backend import LlamaCpp
 from biasfw_plugins.llamacpp.native import Context, DecodeError
 
+pytestmark = pytest.mark.model
+
 Ask = Callable[..., Request]
 Tiny = Callable[..., Path]
 Make = Callable[..., LlamaCpp]

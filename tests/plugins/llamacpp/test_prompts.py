@@ -16,6 +16,8 @@ from biasfw_plugins.llamacpp.chat import ChatTemplate
 from biasfw_plugins.llamacpp.native import Model
 from biasfw_plugins.llamacpp.prompts import Prompter
 
+pytestmark = pytest.mark.model
+
 BOS, START, END = 1, 259, 260
 Ask = Callable[..., Request]
 Tiny = Callable[..., Path]

@@ -16,6 +16,8 @@ pytest.importorskip("biasfw_plugins.llamacpp.native", reason="needs the extra ll
 from biasfw_plugins.llamacpp.native import Context, Model
 from biasfw_plugins.llamacpp.sampling import NotFiniteError, Picker, generate
 
+pytestmark = pytest.mark.model
+
 Tiny = Callable[..., Path]
 LOGITS = np.array([1.0, 3.0, 2.0, -np.inf, 0.0], dtype=np.float32)
 

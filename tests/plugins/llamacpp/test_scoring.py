@@ -18,6 +18,8 @@ from biasfw_plugins.llamacpp.native import Context, DecodeError, Model
 from biasfw_plugins.llamacpp.prompts import Prompter
 from biasfw_plugins.llamacpp.scoring import Plan, plan, score, score_of
 
+pytestmark = pytest.mark.model
+
 Ask = Callable[..., Request]
 Tiny = Callable[..., Path]
 
