@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from typing import Any
 
@@ -127,7 +128,8 @@ def _only_model(endpoint: Endpoint, timeout: float) -> str:
             await client.close()
 
     try:
-        names = [endpoint.hide(name) for name in asyncio.run(ask())]
+        with ThreadPoolExecutor(1) as thread:  # the caller's own thread may run a loop already, as in a notebook
+            names = [endpoint.hide(name) for name in thread.submit(asyncio.run, ask()).result()]
     except NoAnswerError as failure:
         raise ComponentError(f"{failure}; without --model NAME the server is asked for its models") from None
     if len(names) != 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import traceback
 from collections.abc import Callable
@@ -184,6 +185,15 @@ def test_the_only_model_of_a_server_need_not_be_named(server: Server, backend: B
     server.models = Reply(b"<html>", headers={"Content-Type": "text/html"})
     with pytest.raises(BiasfwError, match="--model NAME"):
         backend(model=None).prepare()
+
+
+@pytest.mark.loopback
+def test_all_of_it_works_inside_a_running_event_loop(server: Server, backend: Backend) -> None:
+    async def notebook() -> str | None:
+        (got,) = answers(backend(model=None), ask())
+        return got.text
+
+    assert asyncio.run(notebook()) == "B"
 
 
 def test_openai_itself_needs_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
