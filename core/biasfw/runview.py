@@ -209,10 +209,7 @@ def view_run(path: Path, plugins: Plugins | None = None) -> RunView:
     form = bundles.make_form(bundle.manifest, protocol["conditions"], protocol.get("without", ()))
     notes = list(info["benchmark"].get("notes", ()))
     if sha256_json(bundle.written) != info["benchmark"]["manifest_sha256"]:
-        notes.append(
-            f"the benchmark has changed since the run was made (version {info['benchmark']['version']}, now "
-            f"{bundle.manifest['version']}): how to read it is told as it is now"
-        )
+        notes.append("the benchmark's description has changed since the run was made: it is told as it is now")
     return RunView(path, info, bundle, form, _packs(bundle, form, plugins), scores, tuple(notes), bundle.manifest)
 
 

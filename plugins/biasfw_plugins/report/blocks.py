@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any
@@ -142,8 +143,8 @@ class Writer:
         """The turns of the prompt: role, text, characters that were left out."""
         if self.closed:
             return []
-        messages = [(message.role, message.content) for message in row.request.messages]
-        return [[role, *cut(text, self.limit)] for role, text in messages or [("prompt", row.request.prompt or "")]]
+        turns: list[tuple[str, str]] = [(message.role, message.content) for message in row.request.messages]
+        return [[role, *cut(text, self.limit)] for role, text in turns or [("prompt", row.request.prompt or "")]]
 
     def _text(self, row: RunRow) -> list[Any]:
         """Text and reasoning of the response, each with the characters that were left out."""
@@ -155,8 +156,8 @@ class Writer:
 
     def _row(self, row: RunRow, prompt: int) -> list[Any]:
         response, item = row.response, row.item
-        scores = [[score.key, score.sum] for score in response.choice_logprobs] if response else []
-        scores = sorted((s for s in scores if s[1] is not None), key=lambda pair: -float(pair[1]))[:_CHOICES]
+        told = [(clean(s.key), s.sum) for s in (response.choice_logprobs if response else ()) if s.sum is not None]
+        scores = sorted((pair for pair in told if math.isfinite(pair[1])), key=lambda pair: -pair[1])[:_CHOICES]
         error = (
             [response.error.kind, cut(response.error.message, self.limit)[0]] if response and response.error else None
         )
@@ -189,7 +190,7 @@ def _verdict(judgement: Judgement | None, limit: int) -> Any:
 
 def pack(value: Any) -> str:
     """``value`` as JSON, compressed, in base64; the same value always gives the same text."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode("utf-8"), 6, mtime=0)).decode("ascii")
 
 

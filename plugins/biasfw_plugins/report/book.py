@@ -12,8 +12,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from biasfw import Score, RunScores
-from biasfw_plugins.report.texts import clean
+from biasfw import RunScores, Score
+from biasfw_plugins.report.texts import clean, put
 
 DASH = Markup('<span class="none">–</span>')
 FEW = 10  # clusters below which a slice is greyed
@@ -62,19 +62,26 @@ class Ref:
             return DASH
         text = _text(field, value, self.score.unit)
         after = f" {self.unit}" if unit and field not in ("n", "clusters") else ""
-        return Markup('<data value="{}" data-s="{}.{}">{}</data>{}').format(
-            repr(value), self.mark, field, text, Markup("&nbsp;%") if after == " %" else after
+        return put(
+            '<data value="{}" data-s="{}.{}">{}</data>{}',
+            repr(value),
+            self.mark,
+            field,
+            text,
+            Markup("&nbsp;%") if after == " %" else after,
         )
 
     def span(self) -> Markup:
-        """The interval in brackets; a dash with the reason where there is none."""
+        """The interval; a dash with the reason where there is none."""
         interval = self.score.interval
         if interval is None or interval.low is None or interval.high is None:
             reason = interval.reason if interval and interval.reason else "no interval"
-            return Markup('<span class="none" title="{}">–</span>').format(clean(reason))
-        return Markup('<span class="span">{} to {}</span>').format(
-            self.number("interval.low"), self.number("interval.high")
-        )
+            return put('<span class="none" title="{}">–</span>', clean(reason))
+        return put('<span class="span">{} to {}</span>', self.number("interval.low"), self.number("interval.high"))
+
+    def around(self) -> Markup:
+        """The interval in brackets after a number in a sentence; nothing where there is none."""
+        return put(" ({})", self.span()) if self.low is not None else Markup()
 
 
 def _field(score: Score, field: str) -> float | int | None:

@@ -15,6 +15,7 @@ from biasfw_plugins.report.texts import clean
 
 INK, SOFT, LINE, PAPER = "var(--ink)", "var(--soft)", "var(--line)", "var(--paper)"
 POINT, FEW, CHANCE, HUMAN = "var(--accent)", "var(--few)", "var(--chance)", "var(--human)"
+_DATA: Any = alt.Data
 STEPS = 4  # of the diverging scale, on each side of the middle
 
 
@@ -67,9 +68,9 @@ def dots(
     scale = alt.Scale(domain=list(domain), nice=False)
     axis = alt.Axis(title=None, grid=True, tickCount=5, format="~f")
     colour = alt.Color("colour:N", scale=None)
-    base = alt.Chart(alt.Data(values=data))
+    base = alt.Chart(_DATA(values=data))
     layers: list[Any] = [
-        alt.Chart(alt.Data(values=[{"at": at}]))
+        alt.Chart(_DATA(values=[{"at": at}]))
         .mark_rule(color=colour_, strokeWidth=1.5, strokeDash=[5, 3] if colour_ == CHANCE else [1, 0])
         .encode(x=alt.X("at:Q", scale=scale, axis=axis))
         for at, colour_, _ in marks
@@ -99,7 +100,7 @@ def heat(cells: Sequence[Cell], label: str, *, size: tuple[int, int] = (44, 26),
         ),
     )  # fmt: skip
     y = alt.Y("row:N", sort=rows, axis=alt.Axis(title=None, labelLimit=130, labelPadding=6))
-    base = alt.Chart(alt.Data(values=data)).encode(x=x, y=y)
+    base = alt.Chart(_DATA(values=data)).encode(x=x, y=y)
     chart = alt.layer(
         base.mark_rect(stroke=PAPER, strokeWidth=2).encode(color=alt.Color("fill:N", scale=None)),
         base.mark_text(color=INK, fontSize=12).encode(text="text:N"),
@@ -113,7 +114,7 @@ def bars(parts: Sequence[Part], label: str, *, width: int = 360) -> Markup:
     data = [{"row": clean(p.row), "start": p.start, "end": p.end, "fill": p.colour} for p in parts]
     axis = alt.Axis(title=None, grid=False, tickCount=5, format="~f")
     chart = (
-        alt.Chart(alt.Data(values=data))
+        alt.Chart(_DATA(values=data))
         .mark_bar(height=17, stroke=PAPER, strokeWidth=1)
         .encode(
             x=alt.X("start:Q", scale=alt.Scale(domain=[0, 100], nice=False), axis=axis),
@@ -151,7 +152,12 @@ def _seen(names: Any) -> list[str]:
 def _draw(chart: Any, label: str) -> Markup:
     quiet = {"domain": False, "ticks": False, "labelColor": INK, "titleColor": SOFT, "gridColor": LINE}
     drawn = (
-        chart.configure(background="transparent", font="sans-serif", aria=False, padding={"left": 14, "right": 12, "top": 4, "bottom": 4})
+        chart.configure(
+            background="transparent",
+            font="sans-serif",
+            aria=False,
+            padding={"left": 14, "right": 12, "top": 4, "bottom": 4},
+        )
         .configure_view(stroke=None)
         .configure_axis(labelFontSize=12.5, titleFontSize=12, titleFontWeight="normal", **quiet)
     )

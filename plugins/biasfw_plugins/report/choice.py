@@ -7,6 +7,7 @@ from markupsafe import Markup
 from biasfw_plugins.report.book import DASH, Ref
 from biasfw_plugins.report.charts import Part, bars
 from biasfw_plugins.report.figures import Figure, Section, View, interval_figure
+from biasfw_plugins.report.texts import put
 
 LEDGER = (
     ("right", "right in every order"),
@@ -91,13 +92,13 @@ def _order_note(view: View, condition: str) -> Markup:
     said = [Markup("A pair is the same options in every order: an answer that follows the position is no preference.")]
     first = view.book.one("position_preference", "answered", condition=condition)
     if first is not None and first.score.value is not None:
-        said.append(Markup("The first position is picked in {} of answered rows ({}).").format(
-            first.number(unit=True), first.span()
+        said.append(put("The first position is picked in {}{} of answered rows.",
+            first.number(unit=True), first.around()
         ))  # fmt: skip
     liked = view.book.one("order_averaged_preference", "returned", condition=condition, statistic="share_positive")
     if liked is not None and liked.score.value is not None:
-        said.append(Markup("Averaged over the orders, the log-probs prefer the right option in {} of pairs ({}).").format(
-            liked.number(unit=True), liked.span()
+        said.append(put("Averaged over the orders, the log-probs prefer the right option in {}{} of pairs.",
+            liked.number(unit=True), liked.around()
         ))  # fmt: skip
     return Markup(" ").join(said)
 
@@ -112,10 +113,10 @@ def _instructions(view: View, condition: str) -> list[Figure]:
     spread = view.book.one("variant_spread", "all", condition=condition, statistic="range")
     changed = view.book.one("variant_spread", "all", condition=condition, statistic="changed")
     if spread is not None and spread.score.value is not None:
-        said.append(Markup("Largest difference: {} points.").format(spread.number()))
+        said.append(put("Largest difference: {} points.", spread.number()))
     if changed is not None and changed.score.value is not None:
-        said.append(Markup("The answer changes with the wording in {} of cases ({}).").format(
-            changed.number(unit=True), changed.span()
+        said.append(put("The answer changes with the wording in {}{} of cases.",
+            changed.number(unit=True), changed.around()
         ))  # fmt: skip
     figure.note = Markup(" ").join(said)
     return [figure]

@@ -68,10 +68,9 @@ class View:
 
     def label(self, key: str) -> str:
         """The name of a label or of labels that are taken together."""
-        for each in (*self.run.form.labels, *self.run.form.merges):
-            if each.key == key:
-                return each.name(self.tongue)
-        return key
+        names = {label.key: label.name(self.tongue) for label in self.run.form.labels}
+        names.update((merge.key, merge.name(self.tongue)) for merge in self.run.form.merges)
+        return names.get(key, key)
 
     def language(self, tag: str) -> str:
         """The English name of a language."""
@@ -131,13 +130,13 @@ def lines(refs: Sequence[Ref]) -> list[tuple[float, str, str]]:
 
 
 def domain(points: Sequence[Dot], marks: Sequence[tuple[float, str, str]]) -> tuple[float, float]:
-    """0 to 100, or the next ten above what is shown where that is below 50; wider only for other units."""
+    """0 to 100, or to the next ten above what is shown where that is less than half; wider only for other units."""
     values = [v for p in points for v in (p.value, p.low, p.high) if v is not None] + [at for at, _, _ in marks]
     low, high = min(values), max(values)
     if low < 0 or high > 100:
         margin = max((high - low) * 0.08, 0.5)
         return (min(0.0, low - margin), high + margin)
-    return (0.0, 100.0 if high > 60 else float(-(-high // 10) * 10 or 10))
+    return (0.0, 100.0 if high >= 50 else float(-(-high // 10) * 10 or 10))
 
 
 def outcome_figure(title: str, rows: Sequence[tuple[str, Mapping[str, Ref]]], note: str = "") -> Figure:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from markupsafe import Markup
-
 from biasfw_plugins.report.book import DASH, Book, Ref
 from biasfw_plugins.report.charts import Cell, heat
 from biasfw_plugins.report.figures import Figure, Section, View, interval_figure
+from biasfw_plugins.report.texts import put
 
 SPAN = 30.0  # points from an even pick at which the colour is at its end
 _MIDDLE = [("k-more", "more than an even pick"), ("k-even", "as often"), ("k-less", "less")]
@@ -110,7 +109,7 @@ def _pairs(view: View, way: dict[str, str]) -> list[Figure]:
         figure.rows.append(row)
     figure.charts = [("", heat(cells, "The casting matrix: a heat map", size=(58, 34)))]
     figure.note = (
-        f"Rows are cast as {view.slot(slots[0])}, columns as {view.slot(slots[1])}: share of all responses, in percent. "
+        f"Rows are cast as {view.slot(slots[0])}, columns as {view.slot(slots[1])}: share of all responses, %. "
         f"An even pick of two different groups would give {even:.0f} in each field."
     )
     figure.keys = list(_MIDDLE)
@@ -144,10 +143,11 @@ def _heat(view: View, way: dict[str, str]) -> list[Figure]:
                 ]
             name = label.name(view.tongue)
             figure.charts.append((name, heat(cells, f"{name} cast as {view.slot(slot)}: a heat map")))
-        least = min(ref.score.clusters for ref in found)
+        counts = sorted({ref.score.clusters for ref in found})
+        span = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
         figure.note = (
-            f"Each field rests on {least} to {max(ref.score.clusters for ref in found)} independent observations: colours "
-            "show where to look, not what is proved. The numbers and their intervals are in scores/."
+            f"Each field rests on {span} independent observations: colours show where to look, not what is proved. "
+            "The intervals are in scores/."
         )
         figures.append(figure)
     return figures
@@ -183,9 +183,10 @@ def _contrasts(view: View, way: dict[str, str]) -> list[Figure]:
     figure = Figure(f"Compared with {against}", columns=["", "points", "95 % interval", "p (Holm)"])
     for ref in shown:
         cut = ref.score.slice
-        name = f"{view.language(cut['language'])}: {view.label(cut.get('label', 'not answered'))} as {view.slot(cut['slot'])}"
+        label = view.label(cut.get("label", "not answered"))
+        name = f"{view.language(cut['language'])}: {label} as {view.slot(cut['slot'])}"
         figure.rows.append([name, ref.number(), ref.span(), ref.number("test.p_adjusted")])
-    figure.note = Markup(
-        "{} of {} differences of shares can be shown (paired by source; Holm over the family)."
-    ).format(len(shown), len(tested))
+    figure.note = put(
+        "{} of {} differences of shares can be shown (paired by source; Holm over the family).", len(shown), len(tested)
+    )
     return [figure]

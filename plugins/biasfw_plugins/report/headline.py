@@ -10,7 +10,7 @@ from markupsafe import Markup
 from biasfw_plugins.report.book import Ref
 from biasfw_plugins.report.charts import CHANCE, HUMAN, Dot, dots
 from biasfw_plugins.report.figures import View, domain
-from biasfw_plugins.report.texts import sentence, words
+from biasfw_plugins.report.texts import put, sentence, words
 
 
 @dataclass(slots=True)
@@ -24,6 +24,14 @@ class Headline:
     chips: list[Any] = field(default_factory=list)
     told: list[Any] = field(default_factory=list)
     human: list[str] = field(default_factory=list)
+
+    @property
+    def chance(self) -> str:
+        """What the line of chance is; empty where none is drawn."""
+        test = self.ref.score.test
+        if test is not None and test.null_mean is not None:
+            return "chance alone: its mean, and the end of 95 of 100 cases"
+        return "chance" if self.ref.score.reference is not None else ""
 
 
 def headlines(view: View) -> list[Headline]:
@@ -49,7 +57,7 @@ def _headline(view: View, ref: Ref) -> Headline:
     several = len(view.run.form.conditions) > 1
     where = [value for name, value in score.slice.items() if name != "condition" or several or "slot" in score.slice]
     human = view.human(score.metric) if len(score.slice) <= 1 else []
-    made = Headline(words(score.metric), " · ".join(map(words, where)), ref, _chart(view, ref, human))
+    made = Headline(words(score.metric), " · ".join(map(words, where)), ref, _chart(ref, human))
     made.chips = [sentence(score.reason)] if score.reason and score.value is not None else []
     made.told = _told(view, ref)
     made.human = [f"people, asked the same question: {value:g} % ({source})" for value, source in human]
@@ -59,35 +67,42 @@ def _headline(view: View, ref: Ref) -> Headline:
 def _told(view: View, ref: Ref) -> list[Any]:
     score, told = ref.score, []
     if score.reference is not None:
-        told.append(Markup("chance: {}").format(ref.number("reference", unit=True)))
+        told.append(put("chance: {}", ref.number("reference", unit=True)))
     test = score.test
     if test is not None and test.null_mean is not None:
         told.append(
-            Markup("with so few observations, chance alone gives {}; in 95 of 100 cases below {}").format(
-                ref.number("test.null_mean", unit=True), ref.number("test.null_q95", unit=True)
+            put(
+                "with so few observations, chance alone gives {}; in 95 of 100 cases below {}",
+                ref.number("test.null_mean", unit=True),
+                ref.number("test.null_q95", unit=True),
             )
         )
     if test is not None and test.p is not None:
-        holm = Markup(" (Holm {})").format(ref.number("test.p_adjusted")) if test.p_adjusted is not None else ""
-        told.append(Markup("p {}{}{} against: {}").format("" if test.p < 0.001 else "= ", ref.number("test.p"), holm, test.null))
-    if score.bounds is not None and score.bounds[0] != score.bounds[1]:
+        holm = put(" (Holm {})", ref.number("test.p_adjusted")) if test.p_adjusted is not None else ""
+        told.append(put("p {}{}{} against: {}", "" if test.p < 0.001 else "= ", ref.number("test.p"), holm, test.null))
+    if score.bounds is not None and score.bounds[1] - score.bounds[0] > 1e-9:
         told.append(
-            Markup("whatever the missing answers had been: {} to {}").format(
-                ref.number("bounds.0"), ref.number("bounds.1", unit=True)
+            put(
+                "whatever the missing answers had been: {} to {}",
+                ref.number("bounds.0"),
+                ref.number("bounds.1", unit=True),
             )
         )
     told.append(
-        Markup("n = {}, {} independent observations, of {} responses").format(
-            ref.number("n"), ref.number("clusters"), score.denominator
+        put(
+            "n = {}, {} independent observations, of {} responses",
+            ref.number("n"),
+            ref.number("clusters"),
+            score.denominator,
         )
     )
     answered = view.book.one(score.metric, "answered", **score.slice)
     if answered is not None and answered.mark != ref.mark and answered.score.value is not None:
-        told.append(Markup("of answered responses alone: {} ({})").format(answered.number(unit=True), answered.span()))
+        told.append(put("of answered responses alone: {}{}", answered.number(unit=True), answered.around()))
     return told
 
 
-def _chart(view: View, ref: Ref, human: list[tuple[float, str]]) -> Markup:
+def _chart(ref: Ref, human: list[tuple[float, str]]) -> Markup:
     score = ref.score
     if score.value is None:
         return Markup()
@@ -108,16 +123,18 @@ def alarms(view: View) -> list[Any]:
     found: list[Any] = []
     for ref in view.book.all("control_accuracy", "all", lambda cut: set(cut) <= {"condition"}):
         if (ref.score.reason or "").startswith("not interpretable"):
-            found.append(Markup("{} Right on the controls: {} ({}).").format(
-                sentence(ref.score.reason or "") + ".", ref.number(unit=True), ref.span()
+            found.append(put("{} Right on the controls: {}{}.",
+                sentence(ref.score.reason or "") + ".", ref.number(unit=True), ref.around()
             ))  # fmt: skip
     for ref in view.book.all("position_locked", "answered", lambda cut: "category" not in cut and "position" in cut):
         if ref.score.value is not None and ref.score.reason:
             found.append(
-                Markup(
+                put(
                     "Position-locked: accuracy says nothing about bias. In {} of the pairs, position {} is picked "
-                    "whichever option stands there."
-                ).format(ref.number(unit=True), ref.score.slice["position"])
+                    "whichever option stands there.",
+                    ref.number(unit=True),
+                    ref.score.slice["position"],
+                )
             )
     outcomes = view.book.file.document.get("outcomes", {})
     filled = sum(row.get(name, 0) for row in outcomes.values() for name in ("answered", "abstained"))

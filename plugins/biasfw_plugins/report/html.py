@@ -19,7 +19,7 @@ from biasfw import RunView, StoreError, view_run
 from biasfw_plugins.report import choice, groups, shared
 from biasfw_plugins.report.blocks import Blocks, fitting
 from biasfw_plugins.report.book import Book
-from biasfw_plugins.report.figures import Section, View
+from biasfw_plugins.report.figures import View
 from biasfw_plugins.report.headline import alarms, headlines
 from biasfw_plugins.report.overview import overview
 from biasfw_plugins.report.texts import clean, finalize, sentence, words
@@ -87,7 +87,8 @@ def model_name(run: RunView) -> str:
     named = (
         run.info["config"].get("model") or run.info.get("identity", {}).get("model") or run.info["config"]["backend"]
     )
-    return str(named).replace("\\", "/").rstrip("/").rpartition("/")[2] or str(named)
+    last = str(named).replace("\\", "/").rstrip("/").rpartition("/")[2] or str(named)
+    return last.removesuffix(".gguf")
 
 
 def _page(runs: Sequence[RunView], blocks: Blocks, asked: int) -> str:
@@ -104,17 +105,18 @@ def _page(runs: Sequence[RunView], blocks: Blocks, asked: int) -> str:
     return _environment().get_template("page.html.j2").render(
         title=title, parts=parts, style=style, script=script, style_hash=_hash(style), script_hash=_hash(script),
         demo=DEMO, demos=[part for part in parts if part["demo"]],
+        demo_sets=dict.fromkeys(run.bundle.full_name for run in runs if run.bundle.demo),
         warnings=list(dict.fromkeys(clean(run.manifest["content_warning"]) for run in runs)),
         canaries=list(dict.fromkeys(clean(run.manifest["canary"]) for run in runs)),
-        overview=overview(parts) if len(parts) > 1 else None, catalogue=names, rows=len(blocks.catalogue.rows.get("run", ())),
-        limit=blocks.limit, asked=asked, closed=[part for part in parts if part["closed"]],
+        overview=overview(parts) if len(parts) > 1 else None, catalogue=names,
+        rows=len(blocks.catalogue.rows.get("run", ())), limit=blocks.limit, asked=asked,
+        closed=[part for part in parts if part["closed"]],
     )  # fmt: skip
 
 
 def _part(view: View, blocks: Blocks) -> dict[str, Any]:
     """Everything the page says about one run."""
     run, manifest = view.run, view.run.manifest
-    sections: list[Section] = []
     ways: list[dict[str, Any]] = []
     if run.form.task == "choice":
         for condition in run.form.conditions:
@@ -122,11 +124,14 @@ def _part(view: View, blocks: Blocks) -> dict[str, Any]:
     else:
         for way in groups.ways(view.book, run.form.conditions):
             ways.append({"name": ", ".join(map(words, way.values())), "sections": groups.sections(view, way)})
-    sections += shared.outcomes(view)
-    sections += shared.agreement(view, blocks.agreement[view.number])
-    sections.append(shared.every_score(view))
+    sections = [
+        *shared.outcomes(view),
+        *shared.agreement(view, blocks.agreement[view.number]),
+        shared.every_score(view),
+    ]
     return {
-        "view": view, "number": view.number, "run": run, "name": run_name(run), "model": model_name(run), "manifest": manifest,
+        "view": view, "number": view.number, "run": run, "name": run_name(run), "model": model_name(run),
+        "manifest": manifest,
         "demo": run.bundle.demo, "closed": manifest["redistribution"] == "forbidden", "headlines": headlines(view),
         "alarms": alarms(view), "ways": [way for way in ways if way["sections"]], "sections": sections,
         "provenance": shared.provenance(run), "notes": run.notes, "books": _others(view),

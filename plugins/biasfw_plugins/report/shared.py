@@ -8,12 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from markupsafe import Markup
-
 from biasfw import RunView
 from biasfw_plugins.report.book import DASH, Ref
 from biasfw_plugins.report.figures import Figure, Section, View, interval_figure, outcome_figure
-from biasfw_plugins.report.texts import words
+from biasfw_plugins.report.texts import put, words
 
 MOST = 400  # rows of the table of all scores
 
@@ -45,25 +43,23 @@ def outcomes(view: View) -> list[Section]:
     """What became of the answers, overall, by language and by category; and the controls."""
     figures = []
     slots = [slot.key for slot in view.run.form.slots]
+    several = len(view.run.form.conditions) > 1
     for condition in view.run.form.conditions:
-        rows = []
         for slot in slots:
             base = {"slot": slot, "condition": condition}
-            title = view.slot(slot) if len(slots) > 1 else "all"
-            rows.append((title, view.book.by("outcome_rate", "outcome", **base)))
+            rows = [("all", view.book.by("outcome_rate", "outcome", **base))]
             for axis, keys, name in (
                 ("language", view.run.form.languages, view.language),
                 ("category", tuple(view.run.form.categories), view.category),
             ):
                 each = [(name(key), view.book.by("outcome_rate", "outcome", **base, **{axis: key})) for key in keys]
                 each = [(said, found) for said, found in each if found]
-                if len(each) > 1:
-                    prefix = f"{title} · " if len(slots) > 1 else ""
-                    rows += [(f"{prefix}{said}", found) for said, found in each]
-        rows = [(name, found) for name, found in rows if found]
-        if rows:
-            several = f", condition {words(condition)}" if len(view.run.form.conditions) > 1 else ""
-            figures.append(outcome_figure(f"What became of the answers{several}", rows))
+                rows += each if len(each) > 1 else []
+            rows = [(name, found) for name, found in rows if found]
+            said = [f"slot {view.slot(slot)}"] if len(slots) > 1 else []
+            said += [f"condition {words(condition)}"] if several else []
+            if rows:
+                figures.append(outcome_figure(", ".join(["What became of the answers", *said]), rows))
     controls = _controls(view)
     made = (
         [Section("outcomes", "Outcomes", figures, "No outcome but an answer ever counts as a label.")]
@@ -120,7 +116,10 @@ def every_score(view: View) -> Section:
     overall = [ref for ref in view.book.refs if not {"language", "category"} & set(ref.score.slice)]
     figure = Figure(
         "Every score over all languages and categories", layout="table",
-        columns=["metric", "of what", "value", "unit", "interval", "least to greatest", "n", "clusters", "denominator", "p (Holm)"],
+        columns=[
+            "metric", "of what", "value", "unit", "interval", "least to greatest", "n", "clusters", "denominator",
+            "p (Holm)",
+        ],
     )  # fmt: skip
     for ref in overall[:MOST]:
         figure.rows.append(_score_row(ref))
@@ -135,13 +134,11 @@ def _score_row(ref: Ref) -> list[Any]:
     score = ref.score
     about = ", ".join(f"{words(name)} {words(value)}" for name, value in score.slice.items())
     value: Any = (
-        ref.number()
-        if score.value is not None
-        else Markup('<span class="none">undefined: {}</span>').format(score.reason)
+        ref.number() if score.value is not None else put('<span class="none">undefined: {}</span>', score.reason)
     )
     bounds: Any = DASH
     if score.bounds is not None:
-        bounds = Markup("{} to {}").format(ref.number("bounds.0"), ref.number("bounds.1"))
+        bounds = put("{} to {}", ref.number("bounds.0"), ref.number("bounds.1"))
     test = score.test
     p = ref.number("test.p_adjusted" if test and test.p_adjusted is not None else "test.p")
     return [

@@ -1,4 +1,4 @@
-"""A drawn chart made safe and fit for the page: only shapes and text stay, and no style that the page's policy blocks."""
+"""A drawn chart made fit for the page: only shapes and text stay, and no style that the page's policy would block."""
 
 from __future__ import annotations
 
@@ -9,8 +9,36 @@ from markupsafe import Markup, escape
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
 _TAGS = frozenset({"svg", "g", "path", "rect", "line", "circle", "text", "tspan"})
 _ATTRIBUTES = frozenset(
-    "x y x1 x2 y1 y2 dx dy cx cy r d width height transform fill fill-opacity stroke stroke-width stroke-dasharray "
-    "stroke-opacity stroke-linecap opacity text-anchor font-size font-weight font-family viewBox".split()
+    [
+        "x",
+        "y",
+        "x1",
+        "x2",
+        "y1",
+        "y2",
+        "dx",
+        "dy",
+        "cx",
+        "cy",
+        "r",
+        "d",
+        "width",
+        "height",
+        "transform",
+        "fill",
+        "fill-opacity",
+        "stroke",
+        "stroke-width",
+        "stroke-dasharray",
+        "stroke-opacity",
+        "stroke-linecap",
+        "opacity",
+        "text-anchor",
+        "font-size",
+        "font-weight",
+        "font-family",
+        "viewBox",
+    ]  # fmt: skip
 )
 
 

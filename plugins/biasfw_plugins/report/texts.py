@@ -1,4 +1,4 @@
-"""Texts of models and bundles as they can be shown: what could act on the page or on the text around it is spelt out."""
+"""Texts of models and bundles as they can be shown: what could act on the text around it is spelt out."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ def clean(text: str) -> str:
 def finalize(value: Any) -> Any:
     """What jinja does with every value before it is escaped; markup was made here and is clean."""
     return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def put(template: str, *values: Any) -> Markup:
+    """``template``, written here, with values put in: cleaned and escaped, unless they are markup."""
+    return Markup(template).format(*map(finalize, values))  # noqa: S704 - the template is a literal
 
 
 def cut(text: str, limit: int) -> tuple[str, int]:
