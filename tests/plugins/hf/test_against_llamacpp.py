@@ -122,7 +122,10 @@ def test_the_letters_of_a_model_that_switches(path: Path, ask: Ask, requests: ty
     ]
     margins = np.array(
         [
-            [first.sum - second.sum for first, second in (mine.choice_logprobs, their.choice_logprobs)]
+            [
+                (first.sum or 0.0) - (second.sum or 0.0)
+                for first, second in (mine.choice_logprobs, their.choice_logprobs)
+            ]
             for mine, their in both(path, asked, requests)
         ]
     )
