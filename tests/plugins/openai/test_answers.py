@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from biasfw import BiasfwError, Response
+
+pytest.importorskip("openai", reason="needs the extra openai")
+
 from biasfw_plugins.openai.backend import OpenAI
 
 from .conftest import Reply, Requests, Server, answers, ask, completion, failure

@@ -14,6 +14,9 @@ import pytest
 
 from biasfw import BackendSettings, BiasfwError, ComponentError, UsageError
 from biasfw.cli import main
+
+pytest.importorskip("openai", reason="needs the extra openai")
+
 from biasfw_plugins.openai.backend import OpenAI
 from biasfw_plugins.openai.endpoint import find_endpoint
 

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from biasfw import BiasfwError, ChoiceText
+
+pytest.importorskip("openai", reason="needs the extra openai")
+
 from biasfw_plugins.openai.backend import OpenAI
 from biasfw_plugins.openai.first_token import letters, score_letters, usable
 

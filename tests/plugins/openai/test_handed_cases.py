@@ -15,6 +15,9 @@ from typing import Any
 import pytest
 
 from biasfw import BackendSettings, Response
+
+pytest.importorskip("openai", reason="needs the extra openai")
+
 from biasfw_plugins.openai.backend import OpenAI
 
 from .conftest import answers, ask

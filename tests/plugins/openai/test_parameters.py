@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from biasfw import Request, UsageError
+
+pytest.importorskip("openai", reason="needs the extra openai")
+
 from biasfw_plugins.openai.backend import OpenAI
 from biasfw_plugins.openai.failures import Refusal, refusal_of
 from biasfw_plugins.openai.parameters import Parameters

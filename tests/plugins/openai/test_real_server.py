@@ -17,6 +17,9 @@ from typing import Any
 import pytest
 
 from biasfw import BackendSettings, ChoiceText, ComponentError, Message, Request, Sampling
+
+pytest.importorskip("openai", reason="needs the extra openai")
+
 from biasfw_plugins.openai.backend import OpenAI
 
 from .conftest import answers, ask

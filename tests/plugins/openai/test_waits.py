@@ -19,6 +19,9 @@ from typing import Any
 import pytest
 
 from biasfw import Response
+
+pytest.importorskip("openai", reason="needs the extra openai")
+
 from biasfw_plugins.openai.backend import OpenAI
 from biasfw_plugins.openai.waits import Throttle, growing, stated_wait, wait_after
 
