@@ -1,0 +1,121 @@
+"""Rows to files. What a spreadsheet would run as a formula is shown, not run."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from biasfw.codec import dumps
+from biasfw.errors import ComponentError, UsageError
+from biasfw.exporting.rows import Column
+
+_BATCH = 2000  # rows of Parquet in memory
+_CELL = 32_767  # characters that a cell of xlsx can hold
+_SHEET = 1_048_576 - 1  # rows of a sheet below the head
+# What makes spreadsheets take a text for a formula, in ASCII and full width, and behind blanks; and our own mark.
+_FORMULA = re.compile("^[\\s\ufeff\u200b]*[=+\\-@|%\uff1d\uff0b\uff0d\uff20]|^[\t\r\n']")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+NEUTRALISED = "texts that a spreadsheet could run begin with an apostrophe, which is not part of them"
+
+Rows = Iterable[dict[str, Any]]
+
+
+def write_csv(path: Path, columns: tuple[Column, ...], rows: Rows, canary: str) -> list[str]:
+    """RFC 4180 in UTF-8 with a head line. The canary is a column."""
+    del canary
+    names = [column.name for column in columns]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        writer.writerows([_in_a_sheet(row.get(name)) for name in names] for row in rows)
+    return [NEUTRALISED]
+
+
+def write_jsonl(path: Path, columns: tuple[Column, ...], rows: Rows, canary: str) -> list[str]:
+    """One JSON object a line, with every column; texts as they are."""
+    del canary
+    names = [column.name for column in columns]
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{dumps({name: row.get(name) for name in names})}\n" for row in rows)
+    return []
+
+
+def write_parquet(path: Path, columns: tuple[Column, ...], rows: Rows, canary: str) -> list[str]:
+    """Parquet with typed columns; the canary is a column and in the metadata of the file."""
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+        import pyarrow.parquet as pq  # noqa: PLC0415
+    except ImportError as failure:
+        raise _missing("parquet", "pyarrow") from failure
+    kinds = {"text": pa.string(), "integer": pa.int64(), "number": pa.float64(), "truth": pa.bool_()}
+    schema = pa.schema([(column.name, kinds[column.kind]) for column in columns], metadata={"canary": canary})
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for batch in _batches(rows):
+            table = {c.name: [_whole(row.get(c.name)) for row in batch] for c in columns}
+            writer.write_table(pa.table(table, schema=schema))
+    return []
+
+
+def write_xlsx(path: Path, columns: tuple[Column, ...], rows: Rows, canary: str) -> list[str]:
+    """One sheet. Every text is a text cell; what a cell cannot hold is cut or shown as an escape."""
+    try:
+        from openpyxl import Workbook  # noqa: PLC0415 - an extra
+        from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415
+    except ImportError as failure:
+        raise _missing("xlsx", "openpyxl") from failure
+    book = Workbook(write_only=True)
+    book.properties.description = canary
+    sheet = book.create_sheet("responses")
+    cut = 0
+
+    def cell(value: Any) -> Any:
+        nonlocal cut
+        value = _in_a_sheet(value)
+        if not isinstance(value, str):
+            return value
+        if len(value) > _CELL:
+            value, cut = f"{value[: _CELL - 6]} [...]", cut + 1
+        made = WriteOnlyCell(sheet, "")
+        made.value = value
+        made.data_type = "s"  # whatever it begins with
+        return made
+
+    sheet.append([column.name for column in columns])
+    for number, row in enumerate(rows):
+        if number == _SHEET:
+            raise UsageError(f"a sheet holds {_SHEET:,} rows; export to csv or parquet")
+        sheet.append([cell(row.get(column.name)) for column in columns])
+    book.save(path)
+    return [NEUTRALISED, *([f"{cut} texts were cut at {_CELL:,} characters, which is all a cell holds"] if cut else [])]
+
+
+def _missing(what: str, package: str) -> ComponentError:
+    return ComponentError(f"{what} needs the package {package}; install it with: pip install 'biasfw[export]'")
+
+
+def _batches(rows: Rows) -> Iterator[list[dict[str, Any]]]:
+    waiting = iter(rows)
+    while batch := list(islice(waiting, _BATCH)):
+        yield batch
+
+
+def _in_a_sheet(value: Any) -> Any:
+    """A cell of a spreadsheet: numbers as they are; texts without control characters and not to be run.
+
+    Undone by taking away one apostrophe at the beginning: a text that begins with one gets another.
+    """
+    if not isinstance(value, str):
+        return value
+    text = _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _whole(value: Any) -> Any:
+    """Text that UTF-8 can hold: lone surrogates as escapes."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "backslashreplace").decode()
+    return value
