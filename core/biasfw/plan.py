@@ -255,12 +255,21 @@ def _metrics(config: RunConfig, bundle: Bundle, plugins: Plugins) -> tuple[tuple
 
 
 def _check_backend(config: RunConfig, spec: BackendSpec, protocol: Protocol, bundle: Bundle) -> None:
-    if protocol.mode not in spec.capabilities:
+    if protocol.mode not in spec.capabilities and not _by_first_token(spec, protocol, bundle):
         able = sorted(spec.capabilities & set(bundle.manifest["protocols"]))
         way = f"use --mode {able[0]}" if able else "choose another backend (biasfw list backends)"
-        raise UsageError(f"backend {spec.name} cannot do --mode {protocol.mode}; {way}")
+        only = " but letters" if "first_token" in spec.capabilities else ""
+        what = f"scores no choices{only}" if protocol.mode == "choices" else f"cannot do --mode {protocol.mode}"
+        raise UsageError(f"backend {spec.name} {what}; {way}")
     if spec.models and config.model not in spec.models:
         raise UsageError(f"backend {spec.name} has no model {config.model!r}; give --model {'|'.join(spec.models)}")
+
+
+def _by_first_token(spec: BackendSpec, protocol: Protocol, bundle: Bundle) -> bool:
+    """Whether the choices are letters, which a backend scores by the first token of an answer."""
+    scored = bundle.manifest["protocols"].get("choices", {})
+    letters = scored.get("choices") == "letters" and not scored.get("terminator")
+    return protocol.mode == "choices" and letters and "first_token" in spec.capabilities
 
 
 def _abstaining(manifest: Mapping[str, Any], conditions: Sequence[str]) -> tuple[tuple[str, str], ...]:
