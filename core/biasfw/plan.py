@@ -258,8 +258,8 @@ def _check_backend(config: RunConfig, spec: BackendSpec, protocol: Protocol, bun
     if protocol.mode not in spec.capabilities and not _by_first_token(spec, protocol, bundle):
         able = sorted(spec.capabilities & set(bundle.manifest["protocols"]))
         way = f"use --mode {able[0]}" if able else "choose another backend (biasfw list backends)"
-        only = " but letters" if "first_token" in spec.capabilities else ""
-        what = f"scores no choices{only}" if protocol.mode == "choices" else f"cannot do --mode {protocol.mode}"
+        letters = protocol.mode == "choices" and "first_token" in spec.capabilities
+        what = "scores single letters only" if letters else f"cannot do --mode {protocol.mode}"
         raise UsageError(f"backend {spec.name} {what}; {way}")
     if spec.models and config.model not in spec.models:
         raise UsageError(f"backend {spec.name} has no model {config.model!r}; give --model {'|'.join(spec.models)}")
