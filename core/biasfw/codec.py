@@ -39,11 +39,8 @@ def encode(record: Any) -> dict[str, Any]:
     cls: Any = type(record)
     for name, default, make in _stored(cls):
         value = getattr(record, name)
-        if value is None or isinstance(value, (str, int, float)):
-            if value != default:
-                result[name] = value.value if isinstance(value, StrEnum) else value
-        elif value != (make() if make else default):
-            result[name] = _plain(value)
+        if value is not default and value != (make() if make else default):
+            result[name] = _writer(type(value))(value)
     return result
 
 
@@ -92,15 +89,23 @@ def _stored(cls: type) -> tuple[tuple[str, Any, Callable[[], Any] | None], ...]:
     )
 
 
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, (str, int, float)):
-        return value.value if isinstance(value, StrEnum) else value
-    if isinstance(value, Mapping):
-        return {_key(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    if dataclasses.is_dataclass(value):
-        return encode(value)
+@cache
+def _writer(cls: type) -> Convert:
+    """What turns a value of this class into plain data."""
+    if issubclass(cls, StrEnum):
+        return lambda value: value.value
+    if cls is type(None) or issubclass(cls, (str, int, float)):
+        return lambda value: value
+    if issubclass(cls, Mapping):
+        return lambda value: {_key(key): _writer(type(each))(each) for key, each in value.items()}
+    if issubclass(cls, (list, tuple)):
+        return lambda value: [_writer(type(each))(each) for each in value]
+    if dataclasses.is_dataclass(cls):
+        return encode
+    return _refuse
+
+
+def _refuse(value: Any) -> Any:
     raise DataError(f"{type(value).__name__} cannot be written as JSON; use texts, numbers, lists and mappings")
 
 

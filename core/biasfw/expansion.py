@@ -82,13 +82,16 @@ def _with_labels(seeds: Sequence[Seed], design: Design, repeats: int) -> Iterato
     for seed in seeds:
         for condition in design.conditions:
             for variant in _variants(seed, design):
+                items: dict[int, Item] = {}  # repeats beyond the number of orders share their items
                 for repeat in range(repeats):
                     step = repeat // 2 if design.reuse_orders else repeat
                     number = (ranks[seed.category, seed.source_id] + step) % len(sequences)
-                    order = tuple(design.labels[index] for index in sequences[number])
-                    if condition in added:
-                        order = (*order, added[condition])
-                    yield Trial(_item(seed, design, condition, variant, str(number), order), repeat)
+                    if number not in items:
+                        order = tuple(design.labels[index] for index in sequences[number])
+                        if condition in added:
+                            order = (*order, added[condition])
+                        items[number] = _item(seed, design, condition, variant, str(number), order)
+                    yield Trial(items[number], repeat)
 
 
 def _with_options(seeds: Sequence[Seed], design: Design, repeats: int) -> Iterator[Trial]:

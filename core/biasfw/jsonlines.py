@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 from biasfw import schemas
 from biasfw.codec import dumps
@@ -33,6 +33,7 @@ class JsonLines:
     index: dict[str, tuple[int, int]] = field(default_factory=dict)
     repairs: list[str] = field(default_factory=list)
     _file: int | None = None
+    _reader: BinaryIO | None = None
     _end: int = 0
     _synced: float = 0.0
 
@@ -155,8 +156,13 @@ class JsonLines:
 
     def read(self, name: str) -> dict[str, Any]:
         """The record with this id."""
-        with self.path.open("rb") as file:
-            return _read_at(file, *self.index[name])
+        offset, length = self.index[name]
+        if self._file is None:  # nobody is bound to close a file that is only read
+            with self.path.open("rb") as file:
+                return _read_at(file, offset, length)
+        if self._reader is None:
+            self._reader = self.path.open("rb", buffering=0)  # a buffer would hold more than a line, and old lines
+        return _read_at(self._reader, offset, length)
 
     def rows(self) -> Iterator[Mapping[str, Any]]:
         """Every indexed record, in the order of the file."""
@@ -167,6 +173,9 @@ class JsonLines:
 
     def close(self) -> None:
         """Flush to the disk and close."""
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
         if self._file is not None:
             try:
                 os.fsync(self._file)

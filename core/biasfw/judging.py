@@ -14,7 +14,7 @@ from biasfw.codec import decode, encode
 from biasfw.contracts import Case, Parser
 from biasfw.form import Form
 from biasfw.judgeasking import ask_models
-from biasfw.keys import sha256_json
+from biasfw.keys import canonical, sha256_json, sha256_text
 from biasfw.plan import Plan
 from biasfw.records import Answer, Item, Judgement, Outcome, Reading, Request, Response, ResponseError
 from biasfw.scripts import FLAG, AnswerLanguages
@@ -36,8 +36,17 @@ from biasfw.store import RunDirectory
 
 def judgement_key(judge: str, response: Response) -> str:
     """Hash of judge, response key and what the response says."""
+    return _judgement_key(judge, _content(response))
+
+
+def _content(response: Response) -> str:
+    """The canonical list of everything but the judge that makes the key of a judgement."""
     scores = [[score.key, score.sum] for score in response.choice_logprobs]
-    return sha256_json([judge, response.key, response.text, scores, response.error is not None])
+    return canonical([response.key, response.text, scores, response.error is not None])
+
+
+def _judgement_key(judge: str, content: str) -> str:
+    return sha256_text(f"[{canonical(judge)},{content[1:]}")
 
 
 def read(response: Response, item: Item, form: Form, parser: Parser | None) -> Answer:
@@ -53,7 +62,7 @@ def read(response: Response, item: Item, form: Form, parser: Parser | None) -> A
     answer = parser.parse(
         response.text or "", language=item.language, condition=item.condition, finish_reason=response.finish_reason
     )
-    return _option_of(answer, item, form) if form.task == "choice" and item.order else answer
+    return _option_of(answer, item, form) if form.task != "labels" and item.order else answer
 
 
 def _option_of(answer: Answer, item: Item, form: Form) -> Answer:
@@ -116,46 +125,97 @@ def _shared(outcome: Outcome, value: str | None) -> Reading:
 
 @dataclass(slots=True)
 class _Desk:
-    """Judges one response after another; what several judges need of a response is made once."""
+    """What all responses need: the plan, the stored requests, and what was built once."""
 
     plan: Plan
     directory: RunDirectory
     languages: AnswerLanguages
     parsers: dict[str, Parser] = field(default_factory=dict)
 
-    def case(self, handle: Handle, response: Response, sitting: Sitting) -> Case:
-        """The response with what led to it, as ``sitting`` sees it."""
-        item = self.plan.items[handle.item_id]
-        request = decode(Request, self.directory.requests.read(handle.key))
-        answer = read(response, item, self.plan.form, self._parser(sitting.seat.parser or self.plan.protocol.parser))
-        written = self.languages.flags(response.text or "", item.language, item.condition)
-        return Case(item, request, response, replace(answer, flags=(*answer.flags, *written)))
-
-    def _parser(self, name: str) -> Parser:
+    def parser(self, name: str) -> Parser:
+        """The parser ``name``, built once."""
         if name not in self.parsers:
             self.parsers[name] = self.plan.make_parser(name)
         return self.parsers[name]
 
-    def verdict(self, sitting: Sitting, handle: Handle, response: Response) -> Judgement:
+    def papers(self, handles: Iterable[Handle]) -> Iterator[_Paper]:
+        """The stored responses, one by one."""
+        for handle in handles:
+            response = self.directory.answered(handle.key)
+            if response is not None:
+                yield _Paper(self, self.plan.items[handle.item_id], response)
+
+
+@dataclass(slots=True)
+class _Paper:
+    """One response to be judged. What several judges need of it is made once, and only if it is needed."""
+
+    desk: _Desk
+    item: Item
+    response: Response
+    answers: dict[str, Answer] = field(default_factory=dict)
+    _request: Request | None = None
+    _content: str = ""
+
+    def key(self, judge: str) -> str:
+        """``judgement_key``."""
+        if not self._content:
+            self._content = _content(self.response)
+        return _judgement_key(judge, self._content)
+
+    def case(self, sitting: Sitting) -> Case:
+        """The response with what led to it, as ``sitting`` sees it."""
+        name = sitting.seat.parser or self.desk.plan.protocol.parser
+        if self._request is None:
+            self._request = decode(Request, self.desk.directory.requests.read(self.response.key))
+        if name not in self.answers:
+            self.answers[name] = self._read(name)
+        return Case(self.item, self._request, self.response, self.answers[name])
+
+    def _read(self, parser: str) -> Answer:
+        item = self.item
+        answer = read(self.response, item, self.desk.plan.form, self.desk.parser(parser))
+        written = self.desk.languages.flags(self.response.text or "", item.language, item.condition)
+        return replace(answer, flags=(*answer.flags, *written)) if written else answer
+
+    def verdict(self, sitting: Sitting) -> Judgement:
         """The stored verdict, else a new one; it is stored unless a model failed that may answer next time."""
-        votes: dict[str, Judgement] = {}
-        if isinstance(sitting, Bench):
-            votes = {member.seat.name: self.verdict(member, handle, response) for member in sitting.members}
-            key = sha256_json([sitting.name, {name: vote.key for name, vote in votes.items()}])
-        else:
-            key = judgement_key(sitting.name, response)
-        if key in sitting.store.index:
+        key = self._stored_key(sitting)
+        if key is not None:
             return decode(Judgement, sitting.store.read(key))
+        return self._combined(sitting) if isinstance(sitting, Bench) else self._own(sitting)
+
+    def _stored_key(self, sitting: Sitting) -> str | None:
+        """The key of the stored verdict; None if there is none, or one that was made before all votes were there."""
         if isinstance(sitting, Bench):
-            verdict = sitting.panel.combine(votes)
-            flags = [flag for vote in votes.values() for flag in vote.flags]
+            votes = {member.seat.name: self._stored_key(member) for member in sitting.members}
+            if None in votes.values():
+                return None
+            key = sha256_json([sitting.name, votes])
         else:
-            case = self.case(handle, response, sitting)
-            verdict, flags = _judged(sitting, case), list(case.answer.flags)
+            key = self.key(sitting.name)
+        return key if key in sitting.store.index else None
+
+    def _own(self, leaf: Leaf) -> Judgement:
+        case = self.case(leaf)
+        return self._kept(leaf, self.key(leaf.name), _judged(leaf, case), case.answer.flags)
+
+    def _combined(self, bench: Bench) -> Judgement:
+        """What the members say together. The key tells which votes were there, so that it is made anew with more."""
+        votes = {member.seat.name: self.verdict(member) for member in bench.members}
+        there = {
+            member.seat.name: key if (key := votes[member.seat.name].key) in member.store.index else None
+            for member in bench.members
+        }
+        key = sha256_json([bench.name, there])
+        if key in bench.store.index:
+            return decode(Judgement, bench.store.read(key))
+        return self._kept(bench, key, bench.panel.combine(votes), [f for vote in votes.values() for f in vote.flags])
+
+    def _kept(self, sitting: Sitting, key: str, verdict: Judgement, flags: Iterable[str]) -> Judgement:
         written = [flag for flag in flags if flag.startswith(FLAG)]  # a judge may not hand on the answer's
-        judgement = replace(
-            verdict, key=key, response_key=response.key, flags=tuple(dict.fromkeys((*verdict.flags, *written)))
-        )
+        together = tuple(dict.fromkeys((*verdict.flags, *written)))
+        judgement = replace(verdict, key=key, response_key=self.response.key, flags=together)
         if not any(reading.outcome is Outcome.JUDGE_ERROR for reading in judgement.slots.values()):
             sitting.store.append(key, encode(judgement))
         return judgement
@@ -188,26 +248,21 @@ def judge_responses(
     try:
         directory.warnings += open_stores(sitting)
         directory.save(judges={**directory.info.get("judges", {}), **entries(sitting)}, judge=sitting.name)
-        cases = _unjudged(desk, sitting, handles, directory)
-        ask_models(plan, directory, sitting, cases, progress, may_ask=ask)
+        ask_models(plan, directory, sitting, _unjudged(desk, sitting, handles), progress, may_ask=ask)
         progress.start("judging", len(handles), 0)
-        for handle in handles:
-            response = directory.answered(handle.key)
-            if response is not None:
-                judged.take(handle.key, desk.verdict(sitting, handle, response))
-                progress.step("judged")
+        for paper in desk.papers(handles):
+            judged.take(paper.response.key, paper.verdict(sitting))
+            progress.step("judged")
         progress.finish()
     finally:
         close_stores(sitting)
     return judged
 
 
-def _unjudged(
-    desk: _Desk, sitting: Sitting, handles: Sequence[Handle], directory: RunDirectory
-) -> Iterator[tuple[ModelLeaf, Case]]:
+def _unjudged(desk: _Desk, sitting: Sitting, handles: Sequence[Handle]) -> Iterator[tuple[ModelLeaf, Case]]:
     """For every judge that asks a model: the responses on which it has no verdict yet."""
-    for leaf in asking(sitting):
-        for handle in handles:
-            response = directory.answered(handle.key)
-            if response is not None and judgement_key(leaf.name, response) not in leaf.store.index:
-                yield leaf, desk.case(handle, response, leaf)
+    leaves = list(asking(sitting))
+    for paper in desk.papers(handles if leaves else ()):
+        for leaf in leaves:
+            if paper.key(leaf.name) not in leaf.store.index:
+                yield leaf, paper.case(leaf)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from biasfw.bundles import Bundle
 from biasfw.errors import DataError
 from biasfw.expansion import Trial
 from biasfw.form import Form
-from biasfw.keys import sha256_json
+from biasfw.keys import canonical
 from biasfw.languages import LanguagePack
 from biasfw.records import ChoiceText, Item, Message, Mode, PromptStyle, Request, Sampling
 from biasfw.tasks import Task, make_task
 from biasfw.templates import Template, compiled
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as Digest
+
+KEPT = 32  # prompts that are kept for the repeats of their items: more than there are orders of a list of labels
 
 
 @dataclass(frozen=True)
@@ -43,16 +49,33 @@ class Renderer:
         Raises:
             DataError: a template has no text in the item's language, or names a field that the item lacks.
         """
-        item = trial.item
+        question, digest = self._rendered(trial.item)
+        return replace(question, key=_key_of_repeat(digest, trial.repeat), repeat=trial.repeat)
+
+    @cached_property
+    def _rendered(self) -> Callable[[Item], tuple[Request, Digest]]:
+        """The question about an item, and the digest of all of it but the repeat; the last few are kept for repeats."""
+        kept: dict[str, tuple[Item, Request, Digest]] = {}
+
+        def rendered(item: Item) -> tuple[Request, Digest]:
+            known = kept.get(item.id)
+            if known is None or known[0] != item:
+                question = self._question(item)
+                if len(kept) >= KEPT:
+                    del kept[next(iter(kept))]
+                known = kept[item.id] = item, question, _digest(question)
+            return known[1:]
+
+        return rendered
+
+    def _question(self, item: Item) -> Request:
         choices = self._choices(item) if self.mode == "choices" else ()
         # Nothing is drawn when choices are scored: the sampling is not part of that question.
         sampling = self.sampling if self.mode == "generate" else Sampling()
-        request = Request("", item.id, sampling, choices=choices, repeat=trial.repeat)
+        request = Request("", item.id, sampling, choices=choices)
         if self.prompt_style == "raw":
-            request = replace(request, prompt=self._prompt(item))
-        else:
-            request = replace(request, messages=self._messages(item))
-        return replace(request, key=request_key(request))
+            return replace(request, prompt=self._prompt(item))
+        return replace(request, messages=self._messages(item))
 
     def references(self, item: Item, request: Request) -> dict[str, str]:
         """What each reference model says: a text, or in choices mode the key of a choice ("" prefers none)."""
@@ -140,9 +163,21 @@ class Renderer:
 
 def request_key(request: Request) -> str:
     """sha256 of the canonical (item id, messages or prompt, choices, sampling, repeat)."""
+    return _key_of_repeat(_digest(request), request.repeat)
+
+
+def _digest(request: Request) -> Digest:
+    """The digest of the canonical list that makes the key, up to its last entry, the repeat."""
     content = request.prompt if request.prompt is not None else [asdict(message) for message in request.messages]
     choices = [asdict(choice) for choice in request.choices]
-    return sha256_json([request.item_id, content, choices, asdict(request.sampling), request.repeat])
+    text = canonical([request.item_id, content, choices, asdict(request.sampling)])
+    return hashlib.sha256(text.removesuffix("]").encode("ascii"))
+
+
+def _key_of_repeat(digest: Digest, repeat: int) -> str:
+    whole = digest.copy()
+    whole.update(f",{repeat}]".encode("ascii"))
+    return whole.hexdigest()
 
 
 def check_prefix_free(choices: Sequence[ChoiceText], item_id: str) -> None:
