@@ -18,6 +18,7 @@ from biasfw.plugins import Plugins
 from biasfw.store import RunDirectory, read_run
 
 Record = Mapping[str, Any]
+_AGAINST = ("position-locked", "not interpretable")  # how metrics say that a score is not to be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +98,25 @@ class StoredRun:
         first = [name for name in last if name in found]
         return list(dict.fromkeys([*first, *found]))
 
+    @cached_property
+    def item_hashes(self) -> dict[str, str]:
+        """The hash of every stored item by id."""
+        return {name: sha256_json(row) for name, row in self.items.items()}
+
     def judgements(self, judge: str) -> dict[str, Record]:
         """Response key -> the last judgement of ``judge``."""
         lines = self._lines(f"judgements/{judge}", "judgement", "key")
         return {str(row["response_key"]): row for row in lines.rows()}
+
+    def slots(self, judge: str) -> dict[str, Record]:
+        """Response key -> what ``judge`` read in each slot; kept, since a run is compared with many."""
+        if judge not in self._slots:
+            self._slots[judge] = {key: row["slots"] for key, row in self.judgements(judge).items()}
+        return self._slots[judge]
+
+    @cached_property
+    def _slots(self) -> dict[str, dict[str, Record]]:
+        return {}
 
     def scores(self) -> list[Record]:
         """The documents in scores/ that run.json knows, oldest first; damaged ones are left out."""
@@ -113,6 +129,21 @@ class StoredRun:
             if isinstance(document, dict) and isinstance(document.get("scores"), list) and "judge" in document:
                 found.append({**document, "file": name})
         return found
+
+    def whole(self, judge: str) -> Record | None:
+        """The last scores of the whole benchmark by its own metrics, as ``judge`` read it."""
+        found = [doc for doc in self.scores() if doc["judge"] == judge and not doc.get("filters")]
+        return found[-1] if found else None
+
+    def remarks(self, judge: str) -> list[str]:
+        """What stands against reading the scores at all: locked on a position, or unable to do the task."""
+        documents = [doc for doc in self.scores() if doc["judge"] == judge]
+        reasons = [
+            str(score["reason"]).partition(";")[0]
+            for score in (documents[-1]["scores"] if documents else ())
+            if score.get("reason") and score["denominator"] == "all" and score.get("slice", {}).keys() <= {"condition"}
+        ]
+        return [each for each in dict.fromkeys(reasons) if each.startswith(_AGAINST)]
 
     def directory(self) -> RunDirectory:
         """The run directory, to be opened for reading."""

@@ -91,7 +91,7 @@ def compare_runs(
         ),
         pairs=tuple(pairs),
         ranks=tuple(_ranks(pairs, len(runs))) if len(runs) > 2 and manifest["task"] == "choice" else (),
-        notes=tuple(dict.fromkeys(_notes(runs, pairs))),
+        notes=tuple(dict.fromkeys(_notes(runs, judges, pairs))),
         names=_names(first),
         cluster_name=manifest.get("cluster_name", "clusters"),
     )
@@ -167,8 +167,10 @@ def _ranks(pairs: Sequence[Pair], count: int) -> Iterable[Rank]:
             yield Rank(run + 1, condition, 1 + above[run], count - below[run])
 
 
-def _notes(runs: Sequence[StoredRun], pairs: Sequence[Pair]) -> Iterable[str]:
-    for number, run in enumerate(runs, start=1):
+def _notes(runs: Sequence[StoredRun], judges: Sequence[str], pairs: Sequence[Pair]) -> Iterable[str]:
+    for number, (run, judge) in enumerate(zip(runs, judges, strict=True), start=1):
+        for remark in run.remarks(judge):
+            yield f"run {number}: {remark}"
         if run.info["status"] != "complete":
             yield f"run {number} is {run.info['status']}: what it did not answer counts as missing"
         if run.manifest_changed:

@@ -65,8 +65,8 @@ def columns(a: StoredRun, b: StoredRun, shared: Shared, judges: tuple[str, str])
         category=_column(items, "category"),
         language=_column(items, "language"),
         gold=_column(items, "gold"),
-        a=_side(shared.a, a.judgements(judges[0]), slots),
-        b=_side(shared.b, b.judgements(judges[1]), slots),
+        a=_side(shared.a, a.slots(judges[0]), slots),
+        b=_side(shared.b, b.slots(judges[1]), slots),
     )
 
 
@@ -85,7 +85,7 @@ def _side(asked: Sequence[Asked], judgements: Mapping[str, Record], slots: Seque
     outcomes: dict[str, list[str]] = {slot: [] for slot in slots}
     values: dict[str, list[str]] = {slot: [] for slot in slots}
     for request in asked:
-        judged = judgements.get(request.key, {}).get("slots", {})
+        judged = judgements.get(request.key, {})
         for slot in slots:
             reading = judged.get(slot, {})
             outcome = reading.get("outcome", Outcome.ERROR.value)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from biasfw.keys import canonical, sha256_json
+from biasfw.keys import canonical
 from biasfw.storedrun import Asked, StoredRun
 
 # Of the protocol: what shapes the question. Items and prompts are compared one by one where they are in both.
@@ -49,6 +49,8 @@ def measure(a: StoredRun, b: StoredRun, judges: tuple[str, str]) -> tuple[list[U
         judges: whose verdicts count in each; "" where a run was not judged.
     """
     found = [Unlike(what, *values, common=False) for what, *values in _hard(a, b)]
+    if a.name != b.name:
+        return found, Shared((), ())
     same_style = a.protocol.get("prompt_style") == b.protocol.get("prompt_style")
     for what in _QUESTION:
         if a.protocol.get(what) != b.protocol.get(what):
@@ -97,7 +99,7 @@ def _items(a: StoredRun, b: StoredRun, *, same_style: bool) -> tuple[list[Unlike
     asked = [{(x.item, x.repeat): x for x in run.asked} for run in (a, b)]
     names = [list(dict.fromkeys(x.item for x in run.asked)) for run in (a, b)]
     alone = [[name for name in names[here] if name not in set(names[1 - here])] for here in (0, 1)]
-    hashes = [{name: sha256_json(row) for name, row in run.items.items()} for run in (a, b)]
+    hashes = [run.item_hashes for run in (a, b)]
     known = set(names[1])
     differing = [x for x in names[0] if x in known and hashes[0].get(x) != hashes[1].get(x)]
     dropped = set(differing)

@@ -27,6 +27,7 @@ class Asking:
     margin: float | None = None
     kind: Kind | None = None
     seed: int = 0
+    slices: bool = True  # also by category, language and label
 
 
 def questions(columns: Columns, manifest: Record, asking: Asking) -> list[Question]:
@@ -63,7 +64,7 @@ def _choice(columns: Columns, rows: Bools, condition: str, asking: Asking) -> Qu
         return mean_difference(scores.where(part), "accuracy", where, family, asking.seed)
 
     overall = difference(rows, {"condition": condition}, "overall")
-    slices = tuple(difference(*each) for each in _slices(columns, rows, condition))
+    slices = tuple(difference(*each) for each in _slices(columns, rows, condition) if asking.slices)
     margin = margin_of([scores.where(rows)], asking.kind, asking.margin) if asking.kind and asking.margin else None
     return Question(
         condition, overall, slices, (), margin, _right_and_wrong(scores.where(rows)), _flips(columns, rows, "choice")
@@ -98,7 +99,7 @@ def _labels(columns: Columns, rows: Bools, condition: str, asking: Asking) -> Qu
     shares = {
         (slot, label): _share(columns, slot, label).where(rows)
         for slot in slots
-        for label in _present(columns, slot, rows)
+        for label in (_present(columns, slot, rows) if asking.slices or asking.kind else ())
     }
     labels = tuple(
         mean_difference(
@@ -116,7 +117,7 @@ def _labels(columns: Columns, rows: Bools, condition: str, asking: Asking) -> Qu
     return Question(
         condition,
         table(rows, {"condition": condition}, "overall"),
-        tuple(table(*each) for each in _slices(columns, rows, condition)),
+        tuple(table(*each) for each in _slices(columns, rows, condition) if asking.slices),
         labels,
         margin,
         counts,

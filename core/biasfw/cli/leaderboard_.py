@@ -1,0 +1,42 @@
+"""``biasfw leaderboard DIR``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from biasfw.cli import plugins_of
+from biasfw.cli._common import json_option, print_json, say
+from biasfw.errors import UsageError
+
+
+@click.command(
+    "leaderboard",
+    help="Write a static page over the runs in DIR: one table for what was measured alike, with intervals, ties as "
+    "ties, and models that were used while building a benchmark apart.",
+    epilog="Example:  biasfw leaderboard runs -o leaderboard.html",
+)
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), default=Path("leaderboard.html"), show_default=True,
+    metavar="FILE", help="The page.",
+)  # fmt: skip
+@json_option
+@click.pass_context
+def command(ctx: click.Context, folder: Path, output: Path, as_json: bool) -> None:
+    """Write the page, or print what would stand on it."""
+    from biasfw.codec import encode  # noqa: PLC0415 - what follows loads numpy and jinja2
+    from biasfw.leaderboard import leaderboard  # noqa: PLC0415
+    from biasfw.leaderboard.page import page  # noqa: PLC0415
+
+    found = leaderboard(folder, plugins_of(ctx))
+    if as_json:
+        print_json(encode(found))
+        return
+    try:
+        output.write_text(page(found), encoding="utf-8", errors="backslashreplace")
+    except OSError as failure:
+        raise UsageError(f"cannot write {output}: {failure.strerror or failure}; give another file with -o") from failure
+    runs = sum(len(board.ranked) + sum(len(rows) for _, rows in board.apart) for board in found.boards)
+    say(f"{len(found.boards)} tables, {runs} entries, {len(found.left_out)} runs left out: {output}")
