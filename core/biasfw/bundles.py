@@ -8,12 +8,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from biasfw import crosscheck, schemas, seedcheck, splits
+from biasfw import crosscheck, schemas, seedcheck, sheets, splits
 from biasfw.errors import DataError, UsageError
 from biasfw.form import Form, Label, Merge, Names, Slot
 from biasfw.keys import sha256_json
 from biasfw.plugins import Plugins
 from biasfw.records import Choice, Item, Seed
+from biasfw.rows import Row
 from biasfw.textfile import read_jsonl
 from biasfw.yamlfile import load_yaml
 
@@ -126,34 +127,51 @@ class Bundle:
         seen: dict[tuple[str, str, str], str] = {}
         for path in self.files():
             try:
-                for line, row in read_jsonl(path):
+                for row in _rows(path):
                     try:
-                        self._checked(path, line, row, seen)
+                        self._checked(path, row, seen)
                     except DataError as failure:
                         yield failure
-            except DataError as failure:  # no JSON: what stands behind it cannot be told
+            except DataError as failure:  # not to be read: what stands behind it cannot be told
                 yield failure
 
     def _read(self, path: Path, seen: dict[tuple[str, str, str], str]) -> Iterator[Seed]:
-        return (self._checked(path, line, row, seen) for line, row in read_jsonl(path))
+        return (self._checked(path, row, seen) for row in _rows(path))
 
-    def _checked(self, path: Path, line: int, row: Any, seen: dict[tuple[str, str, str], str]) -> Seed:
-        if not schemas.valid("item")(row):
-            raise DataError(str(schemas.problems("item", row, path, line)[0]))
-        seed = _seed(row)
+    def _checked(self, path: Path, row: Row, seen: dict[tuple[str, str, str], str]) -> Seed:
+        if row.flaw:
+            raise DataError(row.flaw)
+        if not schemas.valid("item")(row.value):
+            raise DataError(_unlike_the_schema(path, row))
+        seed = _seed(row.value)
         if seed.language not in self.manifest["languages"]:
-            raise DataError(f"{path}:{line}:1: language {seed.language!r} is not among the manifest's languages")
-        wrong = seedcheck.wrong(seed, self.manifest, {category["key"] for category in self.manifest["categories"]})
-        if wrong:
-            raise DataError(f"{path}:{line}:1: {wrong}")
+            what = f"language {seed.language!r} is not among the manifest's languages"
+            raise DataError(f"{row.where('/language')}: {what}")
+        wrong = seedcheck.flaw(seed, self.manifest, {category["key"] for category in self.manifest["categories"]})
+        if wrong is not None:
+            raise DataError(f"{row.where(wrong.pointer)}: {wrong.message}")
         identity = (seed.source_id, seed.language, "/".join((seed.variant or "", *seed.order)))
         if identity in seen:
             raise DataError(
-                f"{path}:{line}:1: source_id {seed.source_id!r} ({seed.language}) also stands in "
+                f"{row.where('/source_id')}: source_id {seed.source_id!r} ({seed.language}) also stands in "
                 f"{seen[identity]}; give every item its own"
             )
-        seen[identity] = f"line {line}" + (f" of {path.name}" if len(self.files()) > 1 else "")
+        seen[identity] = row.name + (f" of {path.name}" if len(self.files()) > 1 else "")
         return seed
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    if path.suffix in sheets.SUFFIXES:
+        return sheets.read_sheet(path)
+    return (Row(str(path), line, value) for line, value in read_jsonl(path))
+
+
+def _unlike_the_schema(path: Path, row: Row) -> str:
+    """What the first problem is; of a line of JSON, at its exact place."""
+    if path.suffix not in sheets.SUFFIXES:
+        return str(schemas.problems("item", row.value, path, row.line)[0])
+    problem = schemas.problems("item", row.value)[0]
+    return ": ".join(part for part in (row.where(problem.pointer), problem.pointer, problem.message) if part)
 
 
 def _seed(row: Mapping[str, Any]) -> Seed:

@@ -16,6 +16,9 @@ from biasfw.yamlfile import load_yaml
 Level = Literal["error", "warning"]
 
 _PLACED = re.compile(r"(?P<file>.*?\.\w+):(?P<line>\d+)(?::(?P<column>\d+))?: (?P<rest>.*)", re.DOTALL)
+_CELL = re.compile(
+    r"(?P<file>.*?\.xlsx): (?P<cell>sheet .*?, cell (?P<column>[A-Z]+)(?P<row>\d+)): (?P<rest>.*)", re.DOTALL
+)
 _POINTED = re.compile(r"(?P<pointer>/\S*): (?P<rest>.*)", re.DOTALL)
 
 
@@ -28,8 +31,8 @@ class Finding:
 
     def __str__(self) -> str:
         """``file:line:column: error: pointer: message``, as editors read it."""
-        place, _, rest = str(self.problem).partition(": ")
-        return f"{place}: {self.level}: {rest}"
+        place = self.problem.place
+        return f"{place}: {self.level}: {str(self.problem).removeprefix(f'{place}: ')}"
 
 
 @dataclass(slots=True)
@@ -60,12 +63,16 @@ class Report:
     def take(self, failure: BiasfwError) -> None:
         """Add an error that was raised; its place is taken from its message."""
         text, file, line, column, pointer = str(failure), self.file, 0, 0, ""
-        if placed := _PLACED.fullmatch(text):
+        cell = ""
+        if placed := _CELL.fullmatch(text):
+            file, cell, text = placed["file"], placed["cell"], placed["rest"]
+            line, column = int(placed["row"]), _column(placed["column"])
+        elif placed := _PLACED.fullmatch(text):
             file, text = placed["file"], placed["rest"]
             line, column = int(placed["line"]), int(placed["column"] or 1)
         if pointed := _POINTED.fullmatch(text):
             pointer, text = pointed["pointer"], pointed["rest"]
-        self.findings.append(Finding("error", Problem(file, line, column, pointer, text)))
+        self.findings.append(Finding("error", Problem(file, line, column, pointer, text, cell)))
 
     def read(self, path: Path, schema: str) -> Document | None:
         """The YAML file ``path``, if it is one and fits the schema; else all that is wrong is added."""
@@ -85,3 +92,11 @@ class Report:
             for finding in self.findings
         ]
         return {"kind": self.kind, "name": self.name, "file": self.file, "facts": self.facts, "problems": problems}
+
+
+def _column(letters: str) -> int:
+    """The number of a column from 1: A is 1, AA is 27."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number

@@ -33,10 +33,17 @@ class Problem:
     column: int
     pointer: str  # JSON pointer of the value, of the property that is unknown, or of what lacks a property
     message: str  # what is wrong; what was expected; how to mend it
+    cell: str = ""  # of a workbook, such as "sheet items, cell D12"; line and column are then its row and column
+
+    @property
+    def place(self) -> str:
+        """``file:line:column``, ``file: sheet items, cell D12``, or the file alone."""
+        if self.cell:
+            return f"{self.file}: {self.cell}"
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        return ": ".join(part for part in (place, self.pointer, self.message) if part)
+        return ": ".join(part for part in (self.place, self.pointer, self.message) if part)
 
 
 @cache

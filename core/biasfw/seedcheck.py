@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from biasfw.phrases import listed
 from biasfw.records import Seed
 
 
+class Flaw(NamedTuple):
+    """What is wrong with an item, where in it (a JSON pointer), and the way out."""
+
+    pointer: str
+    message: str
+
+
 def wrong(seed: Seed, manifest: Mapping[str, Any], categories: Collection[str]) -> str:
     """What is wrong with a seed, with the way out; "" if it fits."""
+    found = flaw(seed, manifest, categories)
+    return found.message if found else ""
+
+
+def flaw(seed: Seed, manifest: Mapping[str, Any], categories: Collection[str]) -> Flaw | None:
+    """What is wrong with a seed; None if it fits."""
     if seed.category not in categories:
-        return f"category {seed.category!r} is not in the manifest; it has: {', '.join(sorted(categories))}"
+        what = f"category {seed.category!r} is not in the manifest; it has: {', '.join(sorted(categories))}"
+        return Flaw("/category", what)
     variants = [each["key"] for each in manifest.get("instructions", ())]
     if seed.variant and variants and seed.variant not in variants and not _whole(manifest):
-        return f"variant {seed.variant!r} is no instruction of the manifest; it has: {listed(variants)}"
+        return Flaw(
+            "/variant", f"variant {seed.variant!r} is no instruction of the manifest; it has: {listed(variants)}"
+        )
     if manifest["task"] == "labels":
-        return ""
-    return _wrong_options(seed, manifest) or (_wrong_pair(seed) if manifest["task"] == "sentence_pair" else "")
+        return None
+    return _wrong_options(seed, manifest) or (_wrong_pair(seed) if manifest["task"] == "sentence_pair" else None)
 
 
 def _whole(manifest: Mapping[str, Any]) -> bool:
@@ -26,35 +42,44 @@ def _whole(manifest: Mapping[str, Any]) -> bool:
     return all("user" in condition for condition in manifest["conditions"].values())
 
 
-def _wrong_options(seed: Seed, manifest: Mapping[str, Any]) -> str:
+def _wrong_options(seed: Seed, manifest: Mapping[str, Any]) -> Flaw | None:
     keys = [choice.key for choice in seed.choices]
     letters = manifest.get("letters", {}).get(seed.language, ())
     flaws = (
-        (len(keys) < 2, f"a choice item has two or more options (choices), this one has {len(keys)}; add them"),
         (
+            "/choices",
+            len(keys) < 2,
+            f"a choice item has two or more options (choices), this one has {len(keys)}; add them",
+        ),
+        (
+            "/choices",
             "letters" in manifest and len(keys) > len(letters),
             f"it has {len(keys)} options, the manifest letters for {len(letters)}; add letters",
         ),
-        (len(set(keys)) < len(keys), "two of its options have the same key; give each its own"),
+        ("/choices", len(set(keys)) < len(keys), "two of its options have the same key; give each its own"),
         (
+            "/choices",
             len({choice.text.strip() for choice in seed.choices}) < len(keys),
             "two of its options have the same text; nothing could be told from a pick",
         ),
         (
+            "/gold",
             seed.gold is not None and seed.gold not in keys,
             f"gold {seed.gold!r} is none of its options; it has: {listed(keys)}",
         ),
         (
+            "/order",
             bool(seed.order) and sorted(seed.order) != sorted(keys),
             f"order names {listed(seed.order)}, its options are {listed(keys)}; name each once",
         ),
     )
-    return next((message for flawed, message in flaws if flawed), "")
+    return next((Flaw(pointer, message) for pointer, flawed, message in flaws if flawed), None)
 
 
-def _wrong_pair(seed: Seed) -> str:
+def _wrong_pair(seed: Seed) -> Flaw | None:
     if len(seed.choices) != 2:
-        return f"a sentence pair has two sentences (choices), this one has {len(seed.choices)}"
+        return Flaw("/choices", f"a sentence pair has two sentences (choices), this one has {len(seed.choices)}")
     if {choice.role for choice in seed.choices} != {"stereotyped", "anti-stereotyped"}:
-        return "one sentence has the role stereotyped, the other anti-stereotyped; say which (role)"
-    return ""
+        what = "one sentence has the role stereotyped, the other anti-stereotyped; say which (role)"
+        return Flaw("/choices", what)
+    return None

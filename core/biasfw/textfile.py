@@ -26,8 +26,10 @@ _SAVE_AS = "save the file as UTF-8, or give its encoding (Japanese Excel files: 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def read_text(path: Path, encoding: str | None = None, *, limit: int = FILE_LIMIT) -> str:
+def read_text(path: Path, encoding: str | None = None, *, limit: int = FILE_LIMIT, save_as: str = _SAVE_AS) -> str:
     """The whole text of ``path``, in UTF-8 or ``encoding``, without a byte-order mark; line ends stay as they are.
+
+    ``save_as`` is the way out that a message names where no encoding was given.
 
     Raises:
         DataError: no such file, larger than ``limit`` bytes, not in that encoding (with line, column and byte), or
@@ -38,10 +40,10 @@ def read_text(path: Path, encoding: str | None = None, *, limit: int = FILE_LIMI
         with path.open("rb") as file:
             data = file.read(limit + 1)
     except OSError as error:
-        raise DataError(_unreadable(path, error)) from None
+        raise DataError(unreadable(path, error)) from None
     if len(data) > limit:
         raise DataError(f"{path}: larger than {limit / 2**20:g} MiB; split the file")
-    text = _decode(data, encoding, path)
+    text = _decode(data, encoding, path, save_as)
     if (at := text.find("\0")) >= 0:
         line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
         hint = "it may be a binary file or UTF-16; save it as UTF-8 text"
@@ -113,7 +115,7 @@ def read_csv(
         raise DataError(f"{path}:1: the file is empty; write a header line with the names of the columns")
 
 
-def _decode(data: bytes, encoding: str | None, path: Path) -> str:
+def _decode(data: bytes, encoding: str | None, path: Path, save_as: str) -> str:
     if encoding is None and data.startswith(_UTF16):
         raise DataError(f"{path}:1:1: the file is UTF-16; save it as UTF-8, or give the encoding utf-16")
     try:
@@ -125,14 +127,15 @@ def _decode(data: bytes, encoding: str | None, path: Path) -> str:
         start = data.rfind(b"\n", 0, error.start) + 1
         line = data.count(b"\n", 0, error.start) + 1
         column = len(data[start : error.start].decode(encoding or "utf-8", "ignore")) + 1
-        hint = _SAVE_AS if encoding is None else "give the encoding it was saved in, or save it as UTF-8"
+        hint = save_as if encoding is None else "give the encoding it was saved in, or save it as UTF-8"
         what = f"byte {error.start + 1} of the file (0x{data[error.start]:02X}) is not {encoding or 'UTF-8'}"
         raise DataError(f"{path}:{line}:{column}: {what}; {hint}") from None
     except UnicodeError as error:  # codecs such as utf-16 without a mark
         raise DataError(f"{path}: not {encoding} ({error}); give the encoding it was saved in") from None
 
 
-def _unreadable(path: Path, error: OSError) -> str:
+def unreadable(path: Path, error: OSError) -> str:
+    """What is said of a file that cannot be opened."""
     if isinstance(error, FileNotFoundError):
         return f"{path}: there is no such file; check the path"
     if isinstance(error, IsADirectoryError):
@@ -152,13 +155,14 @@ def _lines(path: Path, limit: int) -> Iterator[tuple[int, bytes]]:
                         raise DataError(f"{path}:1:1: the file is UTF-16; save it as UTF-8")
                     line = line.removeprefix(codecs.BOM_UTF8) or b"\n"
                 if len(line.rstrip(b"\r\n")) > limit:
-                    raise DataError(_long_line(path, number, limit))
+                    raise DataError(long_line(path, number, limit))
                 yield number, line
     except OSError as error:
-        raise DataError(_unreadable(path, error)) from None
+        raise DataError(unreadable(path, error)) from None
 
 
-def _long_line(path: Path, number: int, limit: int) -> str:
+def long_line(path: Path, number: int, limit: int) -> str:
+    """What is said of a line that is too long."""
     size = f"{limit / 2**20:g} MiB" if limit >= 2**20 else f"{limit} bytes"
     return f"{path}:{number}: the line is longer than {size}; write one row a line, and shorten what is in it"
 
@@ -225,7 +229,7 @@ def _flaw(text: str, error: ValueError | RecursionError) -> str:
 def _checked_lines(text: str, path: Path, limit: int) -> Iterator[str]:
     for number, line in enumerate(io.StringIO(text, newline=""), start=1):
         if len(line) > limit:
-            raise DataError(_long_line(path, number, limit))
+            raise DataError(long_line(path, number, limit))
         yield line
 
 

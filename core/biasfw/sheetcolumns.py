@@ -1,0 +1,187 @@
+"""The header of a sheet, and what its columns make of a row; ``sheets`` says what the names mean."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from biasfw import schemas
+from biasfw.document import child
+from biasfw.errors import DataError
+from biasfw.phrases import did_you_mean, listed, shorten
+from biasfw.rows import Row
+
+REQUIRED = ("source_id", "language", "category")
+ROLES = ("stereotyped", "anti-stereotyped", "unknown")
+_CHOICE = re.compile(r"choice_(?P<key>[A-Za-z0-9][A-Za-z0-9_-]*)\s*(\(\s*(?P<role>[^)]*?)\s*\))?", re.IGNORECASE)
+_ROLE = re.compile(r"role_(?P<key>[A-Za-z0-9][A-Za-z0-9_-]*)", re.IGNORECASE)
+_LISTED = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_]*?)_(?P<number>[0-9]+)")
+_METADATA = re.compile(r"metadata_(?P<name>.+)", re.IGNORECASE)
+_YES = {"true": True, "yes": True, "false": False, "no": False}
+
+
+@dataclass(slots=True)
+class Columns:
+    """What stands in which column, by index from 0."""
+
+    plain: dict[int, str] = field(default_factory=dict)
+    lists: dict[str, list[int]] = field(default_factory=dict)
+    metadata: dict[int, str] = field(default_factory=dict)
+    choices: dict[str, int] = field(default_factory=dict)
+    roles: dict[str, str] = field(default_factory=dict)  # as the header says
+    row_roles: dict[str, int] = field(default_factory=dict)
+    notes: set[int] = field(default_factory=set)
+    named: set[int] = field(default_factory=set)  # all of them
+
+    def item(self, row: Row, cells: Sequence[str], flaws: Sequence[str]) -> Row:
+        """``row`` with the value that ``cells`` make, or with its first flaw; ``flaws`` are those of single cells."""
+        texts = [cell.replace("\r\n", "\n").replace("\r", "\n").strip() for cell in cells]
+        width = max(self.named) + 1
+        texts += [""] * (width - len(texts))
+        for index, text in enumerate(texts):
+            if text and index not in self.named:
+                return replace(row, flaw=f"{row.place(index)}: {_unnamed(too_many=bool(row.raw) and index >= width)}")
+        for index, flaw in enumerate(flaws):
+            if flaw and index not in self.notes:
+                return replace(row, flaw=f"{row.place(index)}: {flaw}")
+        return self._made(row, texts)
+
+    def _made(self, row: Row, texts: Sequence[str]) -> Row:
+        value: dict[str, Any] = {}
+        places: dict[str, int] = {"": min(self.plain)}
+        for index, name in self.plain.items():
+            places[child("", name)] = index
+            if texts[index]:
+                value[name] = texts[index]
+            elif name in REQUIRED:
+                return replace(row, flaw=f"{row.place(index)}: {name} is empty; every item has one")
+        if "contested" in value:
+            if value["contested"].casefold() not in _YES:
+                at = row.place(places["/contested"])
+                return replace(row, flaw=f"{at}: contested is {shorten(value['contested'])}; write yes or no")
+            value["contested"] = _YES[value["contested"].casefold()]
+        for name, indices in self.lists.items():
+            filled = [index for index in indices if texts[index]]
+            if filled != indices[: len(filled)]:
+                hole = next(index for index in indices if not texts[index])
+                return replace(row, flaw=f"{row.place(hole)}: an empty cell in the list {name}; fill it, or move up")
+            if filled:
+                value[name] = [texts[index] for index in filled]
+            places[child("", name)] = indices[0]
+            places |= {f"/{name}/{number}": index for number, index in enumerate(indices)}
+        if kept := {name: texts[index] for index, name in self.metadata.items() if texts[index]}:
+            value["metadata"] = kept
+        if wrong := self._choices(row, texts, value, places):
+            return replace(row, flaw=wrong)
+        return replace(row, value=value, columns=places)
+
+    def _choices(self, row: Row, texts: Sequence[str], value: dict[str, Any], places: dict[str, int]) -> str:
+        """Put the options into ``value``; what is wrong with them, or ""."""
+        if not self.choices:
+            return ""
+        made: list[dict[str, Any]] = []
+        for key, index in self.choices.items():
+            if not texts[index]:
+                continue
+            choice: dict[str, Any] = {"key": key, "text": texts[index]}
+            own = self.row_roles.get(key)
+            role = (texts[own].casefold() if own is not None else "") or self.roles.get(key, "")
+            if role and role not in ROLES:
+                at = row.place(own if own is not None else index)
+                return f"{at}: {shorten(role)} is no role; write {listed(ROLES)}, or nothing"
+            if role:
+                choice["role"] = role
+            places[f"/choices/{len(made)}"] = index
+            made.append(choice)
+        places.setdefault("/choices", next(iter(self.choices.values())))
+        value["choices"] = made
+        return ""
+
+
+def _unnamed(*, too_many: bool) -> str:
+    if too_many:
+        return "the row has more fields than the header; a text that holds a separator stands in quotes"
+    return "the column has no name in the first row; give it one, beginning with # if these are notes"
+
+
+def read_header(row: Row, cells: Sequence[str]) -> Columns:
+    """The columns that the first row names.
+
+    Raises:
+        DataError: a name is wrong, stands twice, or is missing; with its place.
+    """
+    columns = Columns()
+    numbers: dict[str, dict[int, int]] = {}
+    seen: set[str] = set()
+    for index, cell in enumerate(cells):
+        name = " ".join(unicodedata.normalize("NFC", cell).split())
+        if not name:
+            continue
+        columns.named.add(index)
+        if name.startswith("#"):
+            columns.notes.add(index)
+            continue
+        known = _known(name)
+        if known in seen:
+            raise DataError(f"{row.place(index)}: the column {shorten(name)} stands there twice; rename or remove one")
+        seen.add(known)
+        if problem := _take(columns, numbers, index, known):
+            raise DataError(f"{row.place(index)}: {problem}")
+    for name, places in numbers.items():
+        if sorted(places) != list(range(1, len(places) + 1)):
+            raise DataError(f"{row.place(min(places.values()))}: the columns of the list {name} are not numbered "
+                            f"{name}_1, {name}_2, ...; number them from 1")  # fmt: skip
+        columns.lists[name] = [places[number] for number in sorted(places)]
+    _complete(columns, row)
+    return columns
+
+
+def _known(name: str) -> str:
+    """``name``, or the field of an item that was meant: "Source ID" is source_id."""
+    folded = name.casefold().replace(" ", "_").replace("-", "_")
+    return folded if folded in schemas.schema("item")["properties"] else name
+
+
+def _take(columns: Columns, numbers: dict[str, dict[int, int]], index: int, name: str) -> str:
+    """Note one column; what is wrong with its name, or ""."""
+    if found := _CHOICE.fullmatch(name):
+        role = (found["role"] or "").casefold()
+        if found["key"] in columns.choices:
+            return f"the option {found['key']} stands there twice; rename or remove one"
+        if role and role not in ROLES:
+            return f"{shorten(role)} is no role; write {listed(ROLES)}, or no role"
+        columns.choices[found["key"]] = index
+        if role:
+            columns.roles[found["key"]] = role
+    elif found := _ROLE.fullmatch(name):
+        columns.row_roles[found["key"]] = index
+    elif found := _METADATA.fullmatch(name):
+        columns.metadata[index] = found["name"]
+    elif name in ("choices", "metadata"):
+        meant = "choice_KEY, one column for each option" if name == "choices" else "metadata_NAME"
+        return f"a cell cannot hold {name}; name the column {meant}"
+    elif found := _LISTED.fullmatch(name):
+        numbers.setdefault(_known(found["name"]), {})[int(found["number"])] = index
+    elif re.fullmatch(schemas.schema("item")["$defs"]["field"]["pattern"], name):
+        columns.plain[index] = name
+    else:
+        hint = "write letters, digits and underscores, beginning with a letter, or begin it with # if it is a note"
+        return f"{shorten(name)} cannot name a field; {hint}"
+    return ""
+
+
+def _complete(columns: Columns, row: Row) -> None:
+    names = list(columns.plain.values())
+    if missing := [name for name in REQUIRED if name not in names]:
+        hint = did_you_mean(missing[0], names)
+        raise DataError(f"{row.place(0)}: the column {missing[0]} is missing from the first row; {hint}")
+    if both := set(names) & set(columns.lists):
+        name = min(both)
+        raise DataError(f"{row.place(columns.lists[name][0])}: {name} is one column and a list; keep one of the two")
+    for key, index in columns.row_roles.items():
+        if key not in columns.choices:
+            hint = did_you_mean(key, columns.choices)
+            raise DataError(f"{row.place(index)}: role_{key} has no option choice_{key}; {hint}")
