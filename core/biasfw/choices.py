@@ -19,7 +19,8 @@ def read_choices(response: Response, form: Form) -> Answer:
     slots = [slot.key for slot in form.slots]
     scored = [score for score in response.choice_logprobs if score.sum is not None and math.isfinite(score.sum)]
     if not scored or (len(scored) > 1 and all(score.sum == 0.0 for score in scored)):
-        return Answer({slot: Reading(Outcome.ERROR) for slot in slots}, ("no_logprobs",))
+        flag = "no_logprobs" if scored or not response.choice_logprobs else "no_choice_listed"
+        return Answer({slot: Reading(Outcome.ERROR) for slot in slots}, (flag,))
     abstaining = {label.key for label in form.labels if label.abstains}
     best = _best(scored, lambda score: score.sum or 0.0)
     readings = {}

@@ -56,7 +56,11 @@ class RequestSequence(Protocol):
 
 @runtime_checkable
 class Backend(Protocol):
-    """A model. Built as ``Backend(settings: BackendSettings)``."""
+    """A model. Built as ``Backend(settings: BackendSettings)``.
+
+    It may also have ``learned() -> Identity``: what became known while it was asked, in ``notes`` and ``details`` (a
+    parameter that a server refused, tokens, cost); taken when asking has ended, however it ended.
+    """
 
     def fingerprint(self) -> str:
         """What identifies the weights, without loading them (a file's sha256, a resolved commit).

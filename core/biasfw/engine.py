@@ -17,7 +17,7 @@ from biasfw.contracts import Backend
 from biasfw.judging import judge_responses
 from biasfw.plan import Plan, make_plan
 from biasfw.plugins import Plugins
-from biasfw.records import Item, Request, Response, Score
+from biasfw.records import Identity, Item, Request, Response, Score
 from biasfw.specs import BackendSpec
 from biasfw.store import RunDirectory, choose_directory, relative, unlike
 
@@ -128,10 +128,20 @@ def _ask(plan: Plan, backend: Backend, pending: list[Handle], directory: RunDire
         plan.plugins.notify(
             "biasfw_run_started", progress.note, directory=directory.path, config=directory.info["config"]
         )  # fmt: skip
-        ask(backend, Pending(directory, pending, references), directory, stored)
+        try:
+            ask(backend, Pending(directory, pending, references), directory, stored)
+        finally:
+            _learn(backend, directory)
     finally:
         backend.close()
         progress.finish()
+
+
+def _learn(backend: Backend, directory: RunDirectory) -> None:
+    """Keep what a backend found out while it was asked: parameters that a server refused, tokens, cost."""
+    learned: Callable[[], Identity] | None = getattr(backend, "learned", None)
+    if learned is not None:
+        directory.learn(learned())
 
 
 def conclude(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +14,7 @@ from biasfw.errors import UsageError
 from biasfw.juries import Binding
 from biasfw.keys import canonical
 from biasfw.plan import Plan
-from biasfw.records import Response
+from biasfw.records import Identity, Response
 from biasfw.sitting import ModelLeaf, Sitting, questions
 from biasfw.store import RunDirectory
 
@@ -63,7 +63,8 @@ def _groups(cases: Iterable[tuple[ModelLeaf, Case]]) -> list[_Group]:
     groups: dict[str, _Group] = {}
     for leaf, case in cases:
         binding = leaf.binding
-        group = groups.setdefault(canonical(binding.identity), _Group(binding))
+        model = canonical([binding.identity, leaf.fingerprint])  # the fingerprint tells one server from another
+        group = groups.setdefault(model, _Group(binding))
         _, handles = group.pending.setdefault(leaf.name, (leaf, []))
         for request in questions(leaf, case):
             if request.key in leaf.answers.responses.index or _is_permanent(leaf, request.key):
@@ -101,6 +102,9 @@ def _ask_group(plan: Plan, directory: RunDirectory, group: _Group, progress: Pro
                 attached = answers.references
                 references = (lambda request, known=attached: known.get(request.key, {})) if attached else None
                 ask(backend, Pending(answers, handles, references), answers, stored)
+            learned: Callable[[], Identity] | None = getattr(backend, "learned", None)
+            if learned is not None:
+                _remember(directory, group, encode(learned()))
     finally:
         progress.finish()
 

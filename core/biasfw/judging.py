@@ -55,8 +55,8 @@ def read(response: Response, item: Item, form: Form, parser: Parser | None) -> A
         return Answer({slot.key: Reading(Outcome.ERROR) for slot in form.slots})
     if response.choice_logprobs:
         return read_choices(response, form)
-    if response.finish_reason == "content_filter":
-        return Answer({slot.key: Reading(Outcome.REFUSED) for slot in form.slots}, ("content_filter",))
+    if response.finish_reason in ("content_filter", "refusal"):  # said by the server, not in the text
+        return Answer({slot.key: Reading(Outcome.REFUSED) for slot in form.slots}, (response.finish_reason,))
     if parser is None:
         raise AssertionError("a text response needs a parser")
     answer = parser.parse(

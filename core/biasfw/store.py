@@ -160,6 +160,16 @@ class RunDirectory:
         if now not in sittings:
             self.save(identities=[*sittings, now])
 
+    def learn(self, identity: Identity) -> None:
+        """Add what became known of the model while it was asked: notes and details."""
+        now = encode(identity)
+        before = self.info.get("identity", {})
+        notes = list(dict.fromkeys((*before.get("notes", ()), *now.get("notes", ()))))
+        details = {**before.get("details", {}), **now.get("details", {})}
+        self.save(
+            identity={**before, **({"notes": notes} if notes else {}), **({"details": details} if details else {})}
+        )
+
     def add(self, item: Item, request: Request) -> None:
         """Store an item and its request unless they are there."""
         if item.id not in self.items.index:
