@@ -10,7 +10,7 @@ from biasfw.errors import UsageError
 from biasfw.families import families
 from biasfw.verdicts import StoredRun
 
-_ORDER_OPTIONS = ("order", "label_order", "labels_order")  # options of a judge that shift the labels in its prompt
+_ORDER, _AS_LISTED = "label_order", "listed"  # the option of a judge that turns the labels in its prompt round
 _FAVOUR = "; judges tend to favour their own kind"
 
 
@@ -50,20 +50,16 @@ def swapped_pairs(run: StoredRun, given: Sequence[tuple[str, str]]) -> list[tupl
         if {first, second} in [set(pair) for pair in found]:
             continue
         one, other = (_without_order(definition(run, name)) for name in (first, second))
-        orders = [_orders(definition(run, name)) for name in (first, second)]
+        orders = [definition(run, name).get("options", {}).get(_ORDER, _AS_LISTED) for name in (first, second)]
         if one and one == other and orders[0] != orders[1]:
             found.append((first, second))
     return found
 
 
 def _without_order(definition: Mapping[str, Any]) -> dict[str, Any]:
-    options = {name: value for name, value in definition.get("options", {}).items() if name not in _ORDER_OPTIONS}
+    options = {name: value for name, value in definition.get("options", {}).items() if name != _ORDER}
     kept = {key: value for key, value in definition.items() if key not in ("name", "options")}
     return {**kept, **({"options": options} if options else {})}
-
-
-def _orders(definition: Mapping[str, Any]) -> list[Any]:
-    return [definition.get("options", {}).get(name) for name in _ORDER_OPTIONS]
 
 
 def same_judges(run: StoredRun, swapped: Sequence[tuple[str, str]]) -> list[str]:

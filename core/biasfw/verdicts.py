@@ -31,6 +31,11 @@ class Row:
     condition: str
     order: tuple[str, ...] = ()
     answered: bool = True  # a response is stored
+    roles: Mapping[str, str] = field(default_factory=dict)  # of the item's options, where each of them has one
+
+    def shown(self, label: str | None) -> str | None:
+        """What a label is counted as: options differ from item to item, so that their roles are what can be counted."""
+        return self.roles.get(label, label) if label is not None else None
 
 
 @dataclass(slots=True)
@@ -83,8 +88,8 @@ def label_of(reading: Reading) -> str | None:
     return REFUSED if reading.outcome is Outcome.REFUSED else None
 
 
-def open_run(path: Path, judges: Sequence[str] = ()) -> StoredRun:
-    """Read a run and the judgements of ``judges`` (``rules`` or ``rules-1a2b3c4d``; default: all that are stored).
+def open_run(path: Path, judges: Sequence[str] | None = ()) -> StoredRun:
+    """Read a run and the judgements of ``judges`` (``rules`` or ``rules-1a2b3c4d``; default: all; None: of nobody).
 
     Raises:
         StoreError: there is no run in ``path``.
@@ -96,6 +101,8 @@ def open_run(path: Path, judges: Sequence[str] = ()) -> StoredRun:
         rows = tuple(_rows(directory))
         warnings = list(directory.warnings)
         info = dict(directory.info)
+    if judges is None:
+        return StoredRun(path, info, rows, (), tuple(warnings))
     there = sorted(file.stem for file in (path / "judgements").glob("*.jsonl"))
     found = []
     for name in _chosen(judges, there, path):
@@ -115,8 +122,13 @@ def _rows(directory: RunDirectory) -> list[Row]:
             language, category = intern(item["language"]), intern(item["category"])
             cluster, condition = intern(item["cluster"]), intern(item["condition"])
             answered = key in directory.responses.index
-            rows.append(Row(key, language, category, cluster, condition, order, answered))
+            rows.append(Row(key, language, category, cluster, condition, order, answered, _roles(item)))
     return rows
+
+
+def _roles(item: Mapping[str, Any]) -> dict[str, str]:
+    roles = {choice["key"]: intern(choice.get("role") or "") for choice in item.get("choices", ())}
+    return roles if all(roles.values()) else {}
 
 
 def _chosen(judges: Sequence[str], there: Sequence[str], path: Path) -> list[str]:

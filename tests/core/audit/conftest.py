@@ -59,7 +59,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every second topic of debatebias in two languages, answered at random."""
     config = RunConfig(
         benchmark="debatebias", backend="reference", model="random", mode="generate", languages=("en", "ar"),
-        limit=40, repeats=2, 
+        limit=40, repeats=2,
         runs=str(tmp_path_factory.mktemp("runs")),
     )  # fmt: skip
     return run(config).directory
