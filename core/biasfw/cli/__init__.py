@@ -18,6 +18,8 @@ _COMMANDS = {  # name -> the first line of its help, so that `biasfw --help` imp
     "run": "Run a benchmark against a model.",
     "judge": "Judge the stored responses of a run again.",
     "score": "Compute the scores of a run again.",
+    "agreement": "Compare the judges of a run.",
+    "labels": "Let people label a part of a run, and correct judges by it.",
     "compare": "Compare runs that were measured alike.",
     "export": "Write a run as a table for other programs.",
     "leaderboard": "Write a page over many runs.",
