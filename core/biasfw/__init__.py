@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         ComponentContext,
         Judge,
         Metric,
+        Panel,
         Parser,
         Reader,
         Reporter,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     )
     from biasfw.rescoring import judge, score
     from biasfw.resources import shipped
+    from biasfw.runview import RunRow, RunRows, RunScores, RunView, view_run
     from biasfw.specs import (
         BackendSpec,
         CommandSpec,
@@ -85,15 +87,15 @@ if TYPE_CHECKING:
         total_variation_test,
         wilson,
     )
-    from biasfw.storedrun import StoredRow, StoredRun, StoredScores, open_run
     from biasfw.table import Table
+    from biasfw.templates import compile_template
     from biasfw.textfile import read_csv, read_jsonl
 
 # Where each public name lives; a test holds this, __all__ and the imports above equal.
 _NAMES = {
     "biasfw.config": "RunConfig",
     "biasfw.contracts": (
-        "Backend BackendSettings Case ComponentContext Judge Metric Parser Reader Reporter RequestSequence"
+        "Backend BackendSettings Case ComponentContext Judge Metric Panel Parser Reader Reporter RequestSequence"
     ),
     "biasfw.engine": "RunResult run",
     "biasfw.errors": "BiasfwError ComponentError DataError IncompleteError StoreError UsageError",
@@ -107,30 +109,32 @@ _NAMES = {
     ),
     "biasfw.resources": "shipped",
     "biasfw.rescoring": "judge score",
+    "biasfw.runview": "RunRow RunRows RunScores RunView view_run",
     "biasfw.specs": ("BackendSpec CommandSpec ComponentSpec JudgeSpec MetricSpec ParserSpec ReaderSpec ReporterSpec"),
     "biasfw.stats": (
         "Estimate MultinomialNull NullStatistic Standing clustered_mean clustered_proportion holm miller_madow "
         "multinomial_null plugin_entropy point_test proportion_from_cluster_sums sign_flip sign_flips "
         "simultaneous_level standing stratified_proportion total_variation total_variation_test wilson"
     ),
-    "biasfw.storedrun": "StoredRow StoredRun StoredScores open_run",
     "biasfw.table": "Table",
+    "biasfw.templates": "compile_template",
     "biasfw.textfile": "read_csv read_jsonl",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [  # noqa: RUF022 - sorted as a reader sorts
     "Answer", "API_VERSION", "Backend", "BackendSettings", "BackendSpec", "BiasfwError", "Case", "Choice",
-    "ChoiceScore", "ChoiceText", "clustered_mean", "clustered_proportion", "CommandSpec", "ComponentContext",
-    "ComponentError", "ComponentSpec", "DataError", "Estimate", "Form", "holm", "hookimpl", "Identity",
-    "IncompleteError", "Interval", "Item", "Judge", "judge", "Judgement", "JudgeSpec", "Label", "LanguagePack",
-    "Merge", "Message", "Metric", "MetricSpec", "miller_madow", "multinomial_null", "MultinomialNull", "NullStatistic",
-    "open_run", "Outcome", "Parser", "ParserSpec", "plugin_entropy", "point_test", "proportion_from_cluster_sums",
-    "read_csv", "read_jsonl", "Reader", "ReaderSpec", "Reading", "Reporter", "ReporterSpec", "Request", "request_seed",
-    "RequestSequence", "Response", "ResponseError", "run", "RunConfig", "RunResult", "Sampling", "Score", "score",
-    "Seed", "sha256_file", "sha256_text", "shipped", "sign_flip", "sign_flips", "simultaneous_level", "Slot",
-    "Standing", "standing", "StoredRow", "StoredRun", "StoredScores", "StoreError", "stratified_proportion", "Table",
-    "Test", "total_variation", "total_variation_test", "UsageError", "wilson",
+    "ChoiceScore", "ChoiceText", "clustered_mean", "clustered_proportion", "CommandSpec", "compile_template",
+    "ComponentContext", "ComponentError", "ComponentSpec", "DataError", "Estimate", "Form", "holm", "hookimpl",
+    "Identity", "IncompleteError", "Interval", "Item", "Judge", "judge", "Judgement", "JudgeSpec", "Label",
+    "LanguagePack", "Merge", "Message", "Metric", "MetricSpec", "miller_madow", "MultinomialNull", "multinomial_null",
+    "NullStatistic", "Outcome", "Panel", "Parser", "ParserSpec", "plugin_entropy", "point_test",
+    "proportion_from_cluster_sums", "read_csv", "Reader", "ReaderSpec", "Reading", "read_jsonl", "Reporter",
+    "ReporterSpec", "Request", "request_seed", "RequestSequence", "Response", "ResponseError", "run", "RunConfig",
+    "RunResult", "RunRow", "RunRows", "RunScores", "RunView", "Sampling", "Score", "score", "Seed", "sha256_file",
+    "sha256_text", "shipped", "sign_flip", "sign_flips", "simultaneous_level", "Slot", "Standing", "standing",
+    "StoreError", "stratified_proportion", "Table", "Test", "total_variation", "total_variation_test", "UsageError",
+    "view_run", "wilson",
 ]  # fmt: skip
 
 
