@@ -24,6 +24,25 @@ LEAST = 80  # characters below which a text is not cut to make room
 _CHOICES = 8  # most likely choices that are shown
 
 
+class Source:
+    """A run whose rows are open: in blocks by language, in the order of the run. Close it when done."""
+
+    def __init__(self, run: RunView) -> None:
+        self.run = run
+        self.rows = run.rows()
+        self.blocks = list(_grouped(self.rows.languages()))
+
+    def read(self, block: Sequence[int]) -> list[RunRow]:
+        """The rows of a block."""
+        return [self.rows[place] for place in block]
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.rows.__exit__()
+
+
 @dataclass(slots=True)
 class Catalogue:
     """What the page filters by: lists of names, and for every row the places of its own in them."""
@@ -63,19 +82,20 @@ class Blocks:
     agreement: list[Agreement] = field(default_factory=list)
     count: int = 0
 
-    def add(self, run: RunView, name: str) -> None:
-        """Write every row of ``run``."""
+    def add(self, source: Source, name: str) -> None:
+        """Write every row of a run."""
+        run = source.run
         number, judges = len(self.catalogue.runs), run.judges
         self.catalogue.runs.append(name)
         self.catalogue.judges.append([clean(judge) for judge in judges])
         self.catalogue.slots.append([slot.key for slot in run.form.slots])
         self.agreement.append(Agreement())
         writer = Writer(run, self.limit)
-        with run.rows() as rows:
-            for places in _grouped(rows.languages()):
-                for row in (chosen := [rows[place] for place in places]):
-                    self._note(run, judges, number, row)
-                self._write(writer.block(chosen))
+        for places in source.blocks:
+            chosen = source.read(places)
+            for row in chosen:
+                self._note(run, judges, number, row)
+            self._write(writer.block(chosen))
 
     def _write(self, block: Any) -> None:
         self.out.write(f'<script type="text/plain" id="b{self.count}">{pack(block)}</script>\n'.encode())
@@ -194,20 +214,17 @@ def pack(value: Any) -> str:
     return base64.b64encode(gzip.compress(text.encode("utf-8"), 6, mtime=0)).decode("ascii")
 
 
-def fitting(runs: Sequence[RunView], limit: int, room: int) -> int:
+def fitting(sources: Sequence[Source], limit: int, room: int) -> int:
     """The largest limit of characters, at most ``limit``, at which the blocks of all runs take about ``room`` bytes.
 
     Told from a sample of whole stretches of rows, packed as all will be.
     """
     samples = []
-    for run in runs:
-        with run.rows() as rows:
-            blocks = list(_grouped(rows.languages()))
-            chosen = blocks[:: max(1, len(blocks) * ROWS // SAMPLE)]
-            total = sum(map(len, blocks))
-            taken = sum(map(len, chosen))
-            if taken:
-                samples.append((run, [[rows[p] for p in places] for places in chosen], total / taken))
+    for source in sources:
+        chosen = source.blocks[:: max(1, len(source.blocks) * ROWS // SAMPLE)]
+        if chosen:
+            weight = sum(map(len, source.blocks)) / sum(map(len, chosen))
+            samples.append((source.run, [source.read(block) for block in chosen], weight))
 
     def size(at: int) -> float:
         return sum(

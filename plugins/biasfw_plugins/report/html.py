@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -17,7 +18,7 @@ import jinja2
 
 from biasfw import RunView, StoreError, view_run
 from biasfw_plugins.report import choice, groups, shared
-from biasfw_plugins.report.blocks import Blocks, fitting
+from biasfw_plugins.report.blocks import Blocks, Source, fitting
 from biasfw_plugins.report.book import Book
 from biasfw_plugins.report.figures import View
 from biasfw_plugins.report.headline import alarms, headlines
@@ -43,15 +44,17 @@ class Html:
             StoreError: a run cannot be read, or the file cannot be written.
         """
         opened = [view_run(path) for path in runs]
-        limit = fitting(opened, self._limit, self._size - _PAGE)
         temporary = output.with_name(f".{output.name}.{os.getpid()}.tmp")
         try:
-            for _ in range(_TRIES):
-                with temporary.open("wb") as out:
-                    self._write(opened, limit, out)
-                if temporary.stat().st_size <= self._size:
-                    break
-                limit = limit * 9 // 10  # the sample was luckier than the whole
+            with ExitStack() as stack:
+                sources = [stack.enter_context(Source(run)) for run in opened]
+                limit = fitting(sources, self._limit, self._size - _PAGE)
+                for _ in range(_TRIES):
+                    with temporary.open("wb") as out:
+                        self._write(sources, limit, out)
+                    if temporary.stat().st_size <= self._size:
+                        break
+                    limit = limit * 9 // 10  # the sample was luckier than the whole
             temporary.replace(output)
         except OSError as failure:
             raise StoreError(
@@ -60,12 +63,13 @@ class Html:
         finally:
             temporary.unlink(missing_ok=True)
 
-    def _write(self, runs: Sequence[RunView], limit: int, out: IO[bytes]) -> None:
+    def _write(self, sources: Sequence[Source], limit: int, out: IO[bytes]) -> None:
         """The page around the blocks: these are made first, since what they hold is counted on the way."""
+        runs = [source.run for source in sources]
         with tempfile.TemporaryFile() as stored:
             blocks = Blocks(stored, limit, max(len(run.form.slots) for run in runs))
-            for run in runs:
-                blocks.add(run, run_name(run))
+            for source in sources:
+                blocks.add(source, run_name(source.run))
             page = _page(runs, blocks, self._limit)
             before, _, after = page.rpartition(_BLOCKS)
             out.write(before.encode("utf-8"))

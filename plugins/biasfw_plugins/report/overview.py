@@ -25,8 +25,11 @@ def overview(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
         row: list[Any] = [model]
         for found in columns.values():
             cells = [
-                put('<a href="#run-{}">{}</a> <span class="small">{}</span>{}',
-                    part["number"], headline.ref.number(unit=True), headline.ref.span(),
+                put(
+                    '<a href="#run-{}">{}</a> <span class="small">{}</span>{}',
+                    part["number"],
+                    headline.ref.number(unit=True) if headline.ref.score.value is not None else "undefined",
+                    headline.ref.span() if headline.ref.low is not None else "",
                     Markup(' <span class="tag">demo</span>') if part["demo"] else "",
                 )
                 for part, headline in found if part["model"] == model

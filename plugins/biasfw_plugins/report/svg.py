@@ -38,7 +38,7 @@ _ATTRIBUTES = frozenset(
         "font-weight",
         "font-family",
         "viewBox",
-    ]  # fmt: skip
+    ]
 )
 
 
