@@ -28,7 +28,7 @@ def lines(found: Comparison) -> Iterator[str]:
     yield f"  judge {', '.join(judges)}"
     for note in found.notes:
         yield from _wrapped(note, "  note: ")
-    if found.ranks:
+    if found.ranks and len(found.runs) > 2:
         yield from _ranks(found)
     for pair in found.pairs:
         yield from _pair(found, pair)

@@ -90,7 +90,7 @@ def compare_runs(
             for number, (run, name) in enumerate(zip(runs, judges, strict=True), start=1)
         ),
         pairs=tuple(pairs),
-        ranks=tuple(_ranks(pairs, len(runs))) if len(runs) > 2 and manifest["task"] == "choice" else (),
+        ranks=tuple(_ranks(pairs, len(runs))) if manifest["task"] == "choice" else (),
         notes=tuple(dict.fromkeys(_notes(runs, judges, pairs))),
         names=_names(first),
         cluster_name=manifest.get("cluster_name", "clusters"),
