@@ -8,6 +8,8 @@ from typing import Any
 from biasfw.agreement import PanelRule, pairs_of
 from biasfw.errors import UsageError
 from biasfw.families import families
+from biasfw.keys import canonical
+from biasfw.phrases import listed
 from biasfw.verdicts import StoredRun
 
 _ORDER, _AS_LISTED = "label_order", "listed"  # the option of a judge that turns the labels in its prompt round
@@ -63,20 +65,18 @@ def _without_order(definition: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def same_judges(run: StoredRun, swapped: Sequence[tuple[str, str]]) -> list[str]:
-    """One judge in several versions is not several judges."""
-    by_judge: dict[str, list[str]] = {}
-    for verdicts in run.verdicts:
-        by_judge.setdefault(verdicts.judge, []).append(verdicts.name)
-    several = [names for names in by_judge.values() if len(names) > 1]
-    warnings = [
-        f"{', '.join(names)} are one judge in several versions, counted as several; choose with --judge"
-        for names in several
-    ]
-    return warnings + [
-        f"{a} and {b} are one judge with its labels in two orders, counted as two; choose with --judge"
-        for a, b in swapped
-        if not any({a, b} <= set(names) for names in several)
-    ]
+    """Warnings of judges that are there several times: one judge in two versions is not two judges."""
+    undefined = {each.judge for each in run.verdicts if not definition(run, each.name)}
+    found: dict[str, list[str]] = {}
+    for each in run.verdicts:
+        known = canonical(_without_order(definition(run, each.name)))
+        found.setdefault(each.judge if each.judge in undefined else known, []).append(each.name)
+    turned = [set(pair) for pair in swapped]
+    warnings = []
+    for names in (names for names in found.values() if len(names) > 1):
+        how = "with its labels in two orders" if set(names) in turned else "several times"
+        warnings.append(f"{listed(names)} are one judge {how}, counted as several; choose with --judge")
+    return warnings
 
 
 def models(run: StoredRun, name: str) -> set[str]:

@@ -219,7 +219,7 @@ def test_judges_are_chosen_by_name_or_name_and_hash(stored: Stored) -> None:
     assert [v.name for v in open_run(stored.path, ["rules-00000000"]).verdicts] == ["rules-00000000"]
     with pytest.raises(UsageError, match="no judgements by 'llm'"):
         open_run(stored.path, ["llm"])
-    assert any("one judge in several versions" in text for text in audit(open_run(stored.path))["warnings"])
+    assert any("are one judge several times" in text for text in audit(open_run(stored.path))["warnings"])
 
 
 def test_no_run_and_no_judgements_are_told(stored: Stored, tmp_path: Path) -> None:
