@@ -10,13 +10,13 @@ from typing import Any
 from biasfw.asking import Handle, Pending, Progress, ask, handle
 from biasfw.codec import encode
 from biasfw.contracts import Backend, Case
-from biasfw.errors import UsageError
+from biasfw.errors import StoreError, UsageError
 from biasfw.juries import Binding
 from biasfw.keys import canonical
 from biasfw.plan import Plan
 from biasfw.records import Identity, Response
 from biasfw.sitting import ModelLeaf, Sitting, questions
-from biasfw.store import RunDirectory
+from biasfw.store import FIXED_IDENTITY, RunDirectory
 
 
 @dataclass
@@ -24,7 +24,7 @@ class _Group:
     """The judges that ask one model, and what each has to ask."""
 
     binding: Binding
-    pending: dict[str, tuple[ModelLeaf, list[Handle]]] = field(default_factory=dict)
+    pending: dict[str, tuple[ModelLeaf, dict[str, Handle]]] = field(default_factory=dict)  # handles by request key
 
     @property
     def size(self) -> int:
@@ -44,38 +44,48 @@ def ask_models(
     """Ask what the judges in ``cases`` want to know and was not answered yet.
 
     Raises:
-        UsageError: there is something to ask, and ``may_ask`` is not set.
+        UsageError: something was never asked, and ``may_ask`` is not set.
     """
-    groups = _groups(cases)
-    waiting = sum(group.size for group in groups)
-    if waiting and not may_ask:
-        raise UsageError(
-            f"{sitting.name} has not judged everything yet ({waiting} questions are open); "
-            f"run: biasfw judge {directory.path} --judge {sitting.name}"
-        )
+    groups = _groups(cases, write=may_ask)
+    if not may_ask:
+        _check_all_were_asked(plan, directory, sitting, groups)
+        return
     for group in groups:
         if group.size:
             _ask_group(plan, directory, group, progress)
 
 
-def _groups(cases: Iterable[tuple[ModelLeaf, Case]]) -> list[_Group]:
-    """What is to be asked, by model; every request is on disk before anything is asked."""
+def _check_all_were_asked(plan: Plan, directory: RunDirectory, sitting: Sitting, groups: Iterable[_Group]) -> None:
+    """What was asked and failed is judged as a failure; what was never asked cannot be judged."""
+    missing = sum(
+        key not in leaf.answers.failures.index
+        for group in groups
+        for leaf, handles in group.pending.values()
+        for key in handles
+    )
+    if missing:
+        raise UsageError(
+            f"{sitting.name} has not judged everything yet ({missing} questions were never asked); "
+            f"run: biasfw judge {directory.path} --judge {plan.config.judge or sitting.name}"
+        )
+
+
+def _groups(cases: Iterable[tuple[ModelLeaf, Case]], *, write: bool) -> list[_Group]:
+    """What is to be asked, by model; with ``write`` every request is on disk before anything is asked."""
     groups: dict[str, _Group] = {}
     for leaf, case in cases:
         binding = leaf.binding
         model = canonical([binding.identity, leaf.fingerprint])  # the fingerprint tells one server from another
         group = groups.setdefault(model, _Group(binding))
-        _, handles = group.pending.setdefault(leaf.name, (leaf, []))
+        _, handles = group.pending.setdefault(leaf.name, (leaf, {}))
         for request in questions(leaf, case):
             if request.key in leaf.answers.responses.index or _is_permanent(leaf, request.key):
                 continue
-            leaf.answers.add(request)
-            handles.append(handle(request))
+            if write:
+                leaf.answers.add(request)
+            handles[request.key] = handle(request)
             if binding.spec.references and request.references is not None:
                 leaf.answers.references[request.key] = request.references
-    for group in groups.values():
-        for name, (leaf, handles) in group.pending.items():
-            group.pending[name] = leaf, list({h.key: h for h in handles}.values())
     return list(groups.values())
 
 
@@ -85,7 +95,7 @@ def _is_permanent(leaf: ModelLeaf, key: str) -> bool:
 
 
 def _ask_group(plan: Plan, directory: RunDirectory, group: _Group, progress: Progress) -> None:
-    names = ", ".join(leaf.seat.name for leaf, _ in group.pending.values())
+    names = ", ".join(leaf.seat.name for leaf, handles in group.pending.values() if handles)
     progress.note(f"asking the model of {names}: {group.size} questions")
     progress.start("asking judges", group.size, 0)
 
@@ -98,10 +108,12 @@ def _ask_group(plan: Plan, directory: RunDirectory, group: _Group, progress: Pro
             identity = encode(backend.prepare())
             _remember(directory, group, identity)
             for leaf, handles in group.pending.values():
+                if not handles:
+                    continue
                 answers = leaf.answers
                 attached = answers.references
                 references = (lambda request, known=attached: known.get(request.key, {})) if attached else None
-                ask(backend, Pending(answers, handles, references), answers, stored)
+                ask(backend, Pending(answers, list(handles.values()), references), answers, stored)
             learned: Callable[[], Identity] | None = getattr(backend, "learned", None)
             if learned is not None:
                 _remember(directory, group, encode(learned()))
@@ -119,7 +131,21 @@ def _loaded(plan: Plan, binding: Binding) -> Iterator[Backend]:
 
 
 def _remember(directory: RunDirectory, group: _Group, identity: dict[str, Any]) -> None:
+    """Note what was loaded for the judges of a group.
+
+    Raises:
+        StoreError: another dtype, template, architecture or quantisation answered before.
+    """
     judges = dict(directory.info.get("judges", {}))
-    for leaf, _ in group.pending.values():
-        judges[leaf.name] = {**judges.get(leaf.name, {}), "identity": identity}
+    for leaf, handles in group.pending.values():
+        entry = judges.get(leaf.name, {})
+        before = entry.get("identity", identity)
+        for name in FIXED_IDENTITY:
+            if handles and before.get(name) != identity.get(name):
+                raise StoreError(
+                    f"judge {leaf.name} was asked with {name} {before.get(name)}, now it is {identity.get(name)}; "
+                    "verdicts of both are never mixed: give the judge another name in its file"
+                )
+        if handles:
+            judges[leaf.name] = {**entry, "identity": identity}
     directory.save(judges=judges)

@@ -247,8 +247,11 @@ def judge_responses(
     judged = Judged(tuple(slot.key for slot in plan.form.slots), sitting.name)
     try:
         directory.warnings += open_stores(sitting)
-        directory.save(judges={**directory.info.get("judges", {}), **entries(sitting)}, judge=sitting.name)
+        known = entries(sitting, directory.info.get("judges", {}))
+        if ask:
+            directory.save(judges=known)
         ask_models(plan, directory, sitting, _unjudged(desk, sitting, handles), progress, may_ask=ask)
+        directory.save(judges={**known, **directory.info.get("judges", {})}, judge=sitting.name)
         progress.start("judging", len(handles), 0)
         for paper in desk.papers(handles):
             judged.take(paper.response.key, paper.verdict(sitting))

@@ -47,6 +47,11 @@ class Binding:
         kept = {k: v for k, v in sorted(self.options.items()) if properties.get(k, {}).get("affects_answers", True)}
         return [self.spec.name, self.backend.plugin.origin, self.model, kept, self.mode]
 
+    @property
+    def whole(self) -> list[Any]:
+        """Everything that the backend is built from: equal ones have one fingerprint."""
+        return [self.spec.name, self.backend.plugin.origin, self.model, dict(self.options), self.mode]
+
 
 @dataclass(frozen=True)
 class Seat:
@@ -59,6 +64,25 @@ class Seat:
     parser: str | None = None  # another parser than the protocol's
     members: tuple[Seat, ...] = ()
     definition: Definition = field(default_factory=dict)
+
+    @property
+    def withheld(self) -> frozenset[str]:
+        """Options of the backend that may hold a secret (``writeOnly`` in its schema): no file of a run has them."""
+        given = self.definition.get("backend_options", {})
+        properties = self.binding.spec.options.get("properties", {}) if self.binding else {}
+        return frozenset(name for name in given if properties.get(name, {}).get("writeOnly"))
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """The definition as run.json has it, without what is withheld."""
+        kept = dict(self.definition)
+        if self.withheld:
+            given = kept.pop("backend_options")
+            rest = {name: value for name, value in given.items() if name not in self.withheld}
+            kept.update({"backend_options": rest} if rest else {})
+        if self.members:
+            kept["members"] = [member.kept for member in self.members]
+        return kept
 
     @property
     def everybody(self) -> Iterator[Seat]:
@@ -97,8 +121,14 @@ def seat(definition: Definition, manifest: Mapping[str, Any], plugins: Plugins) 
         UsageError: as for ``find``.
     """
     own = manifest.get("judges", {})
-    if definition["judge"] in own:
-        definition = _with_roles(definition, own[definition["judge"]])
+    name = definition["judge"]
+    if name in own:
+        if any(component.spec.name == name for component in plugins.components("judge")):
+            raise UsageError(
+                f"judge {name!r} is offered by a plugin and by {manifest['name']}; write {name}@DISTRIBUTION for the "
+                "plugin's (biasfw list judges), or rename the benchmark's"
+            )
+        definition = _with_roles(definition, own[name])
     elif "roles" in definition:
         known = f"it has {listed(own)}" if own else "it has none"
         raise UsageError(f"roles belong to a judge of the benchmark; {manifest['name']}: {known}")
@@ -107,6 +137,11 @@ def seat(definition: Definition, manifest: Mapping[str, Any], plugins: Plugins) 
 
 def _with_roles(definition: Definition, own: Definition) -> Definition:
     """The benchmark's judge, its roles bound to the user's models."""
+    beyond = [key for key in definition if key not in ("schema_version", "name", "judge", "roles")]
+    if beyond:
+        raise UsageError(
+            f"judge {definition['judge']!r} is the benchmark's, you only bind its roles; leave out {listed(beyond)}"
+        )
     roles = definition.get("roles", {})
     members = own.get("members", ())
     asked = {each["role"] for each in (own, *members) if "role" in each}
@@ -143,6 +178,8 @@ def _seat(definition: Definition, manifest: Mapping[str, Any], plugins: Plugins)
     if "members" in definition and not spec.combines:
         raise UsageError(f"judge {spec.name} has no members; write judge: panel")
     members = tuple(_seat(each, manifest, plugins) for each in definition.get("members", ()))
+    if "parser" in definition:
+        plugins.find("parser", definition["parser"])  # that it is there should be known before anything is asked
     if spec.combines and not members:
         raise UsageError(f"judge {spec.name} combines the verdicts of members; list them in a file (--judge FILE.yaml)")
     names = [member.name for member in members]

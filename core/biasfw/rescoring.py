@@ -13,17 +13,19 @@ from biasfw.config import RunConfig
 from biasfw.engine import RunResult, conclude
 from biasfw.errors import DataError, StoreError, UsageError
 from biasfw.keys import canonical
+from biasfw.phrases import listed
 from biasfw.plan import Plan, make_plan
 from biasfw.plugins import Plugins
 from biasfw.specs import JudgeSpec
 from biasfw.store import RunDirectory, read_run
 
 
-def reopen(path: Path, plugins: Plugins, **changes: Any) -> Plan:
-    """The plan of a stored run, with some of its components changed.
+def reopen(path: Path, plugins: Plugins, *, ask: bool, **changes: Any) -> Plan:
+    """The plan of a stored run, with some of its components changed. ``ask``: judges may ask their models.
 
     Raises:
         StoreError: there is no run in ``path``, or the benchmark's data or prompts have changed since.
+        UsageError: a judge is to ask, and the run keeps only a part of what its model needs.
     """
     info = path / "run.json"
     if not info.is_file():
@@ -32,7 +34,10 @@ def reopen(path: Path, plugins: Plugins, **changes: Any) -> Plan:
     if stored is None:
         raise StoreError(f"{info} is damaged; run the command that made it once more")
     config = RunConfig.from_mapping({**stored["config"], **_places(path, stored["benchmark"]), **changes})
-    jury = _stored_judge(config.judge, stored, plugins) if config.judge else None
+    name = _stored_judge(config.judge, stored, plugins) if config.judge else None
+    if name is not None and ask:
+        _check_nothing_withheld(name, stored["judges"])
+    jury = stored["judges"][name]["definition"] if name is not None else None
     try:
         plan = make_plan(config, plugins, jury)
     except DataError as failure:
@@ -51,16 +56,15 @@ def reopen(path: Path, plugins: Plugins, **changes: Any) -> Plan:
     return plan
 
 
-def _stored_judge(name: str, stored: Mapping[str, Any], plugins: Plugins) -> Mapping[str, Any] | None:
-    """The definition of a judge that the run remembers, by its name or name and hash; None: it is to be looked up.
+def _stored_judge(name: str, stored: Mapping[str, Any], plugins: Plugins) -> str | None:
+    """Name and hash of a judge that the run remembers, by these or by its name; None: it is to be looked up.
 
     Raises:
         UsageError: the run knows several judges of that name.
     """
     judges: Mapping[str, Any] = stored.get("judges", {})
     if name in judges:
-        definition: Mapping[str, Any] = judges[name]["definition"]
-        return definition
+        return name
     specs = [cast("JudgeSpec", c.spec) for c in plugins.components("judge") if c.spec.name == name]
     if Path(name).is_file() or any(not spec.roles and not spec.combines for spec in specs):
         return None
@@ -69,7 +73,19 @@ def _stored_judge(name: str, stored: Mapping[str, Any], plugins: Plugins) -> Map
     matches = [each for each in judges if each.rpartition("-")[0] == bare and each not in members]
     if len(matches) > 1:
         raise UsageError(f"the run knows several judges called {bare!r}: {', '.join(matches)}; give one of them whole")
-    return judges[matches[0]]["definition"] if matches else None
+    return matches[0] if matches else None
+
+
+def _check_nothing_withheld(name: str, judges: Mapping[str, Any]) -> None:
+    """A model is not asked with half of its options: the default of the rest may be another server."""
+    for each in (name, *judges[name].get("members", {}).values()):
+        if each != name and each in judges:
+            _check_nothing_withheld(each, judges)
+        if withheld := judges.get(each, {}).get("withheld"):
+            raise UsageError(
+                f"run.json does not keep {listed(withheld)} of the model that judge {each} asks; "
+                "give the judge's file again with --judge FILE.yaml"
+            )
 
 
 def _places(path: Path, benchmark: Mapping[str, Any]) -> dict[str, str]:
@@ -94,7 +110,7 @@ def judge(
     ``benchmark`` and ``data`` say where its folders lie now.
     """
     plugins = plugins or Plugins.installed()
-    plan = reopen(path, plugins, **_given(judge=judge, **places))
+    plan = reopen(path, plugins, ask=True, **_given(judge=judge, **places))
     return _rescore(path, plan, progress or Quiet())
 
 
@@ -115,7 +131,7 @@ def score(
         UsageError: the judge's model has not answered everything yet.
     """
     plugins = plugins or Plugins.installed()
-    plan = reopen(path, plugins, **_given(metrics=metrics, judge=judge, **places))
+    plan = reopen(path, plugins, ask=False, **_given(metrics=metrics, judge=judge, **places))
     return _rescore(path, plan, progress or Quiet(), ask_judges=False)
 
 

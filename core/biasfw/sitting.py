@@ -77,7 +77,8 @@ class Leaf:
     def entry(self) -> dict[str, Any]:
         """What run.json keeps of it."""
         known = {"fingerprint": self.fingerprint} if self.fingerprint is not None else {}
-        return {"definition": dict(self.seat.definition), **known}
+        withheld = {"withheld": sorted(self.seat.withheld)} if self.seat.withheld else {}
+        return {"definition": self.seat.kept, **known, **withheld}
 
 
 @dataclass
@@ -109,7 +110,7 @@ class Bench:
     def entry(self) -> dict[str, Any]:
         """What run.json keeps of it."""
         members = {member.seat.name: member.name for member in self.members}
-        return {"definition": dict(self.seat.definition), "members": members}
+        return {"definition": self.seat.kept, "members": members}
 
 
 Sitting = Leaf | Bench
@@ -125,13 +126,13 @@ def asking(sitting: Sitting) -> Iterator[ModelLeaf]:
     return (each for each in sitting.everybody if isinstance(each, ModelLeaf))
 
 
-def entries(sitting: Sitting) -> dict[str, dict[str, Any]]:
-    """What run.json keeps of all of them, by name and hash."""
-    return {each.name: each.entry for each in sitting.everybody}
+def entries(sitting: Sitting, known: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """What run.json keeps of all of them, by name and hash, added to what is ``known`` there."""
+    return {**known, **{each.name: {**known.get(each.name, {}), **each.entry} for each in sitting.everybody}}
 
 
 def sit(plan: Plan, folder: Path, known: Mapping[str, Any]) -> Sitting:
-    """The judges of a plan, built. ``known``: fingerprints by canonical definition, instead of looking at the models.
+    """The judges of a plan, built. ``known``: what ``fingerprints`` gives, used instead of looking at the models.
 
     Raises:
         BiasfwError: a judge's model is not there; the message says how to get it.
@@ -175,13 +176,13 @@ def _verdicts(folder: Path, name: str) -> JsonLines:
 
 
 def _fingerprint(plan: Plan, seat: Seat, binding: Binding, known: dict[str, Any]) -> str:
-    definition = canonical(dict(seat.definition))
-    if definition not in known:
-        same = canonical(binding.identity)
-        if same not in known:
-            known[same] = binding.make(plan.config.seed).fingerprint()
-        known[definition] = known[same]
-    return str(known[definition])
+    remembered = known.get(canonical(seat.kept))
+    if remembered is not None:
+        return str(remembered)
+    model = canonical(binding.whole)
+    if model not in known:
+        known[model] = binding.make(plan.config.seed).fingerprint()
+    return str(known[model])
 
 
 def _built(plan: Plan, seat: Seat) -> Any:

@@ -15,7 +15,8 @@ class Majority:
     """The verdict on which more than half of all members agree (``unanimous``: all), slot by slot.
 
     Members without a vote stay in the denominator; equal counts, and fewer votes than the quorum, are ``no_majority``.
-    The order of the members is no reason. A response that failed is an error whatever the members say of it.
+    The order of the members is no reason. What a member flagged is flagged.
+    A response that failed is an error whatever the members say of it.
     """
 
     def __init__(self, context: ComponentContext) -> None:
@@ -33,6 +34,7 @@ class Majority:
             slots=slots,
             response_outcomes=outcomes,
             votes={name: dict(vote.slots) for name, vote in votes.items()},
+            flags=tuple(dict.fromkeys(flag for vote in votes.values() for flag in vote.flags)),
         )
 
     def _slot(self, readings: Sequence[Reading]) -> Reading:
