@@ -130,7 +130,14 @@ def _share(rows: Sequence[Row], said: Sequence[str | None], truth: Sequence[str 
         [row.cluster for row in rows],
         [row.category for row in rows],
     )
-    return {"label": label, **_corrected(found)}
+    pairs = Counter((judge == label, person == label) for judge, person in zip(said, truth, strict=True) if person)
+    counts = {
+        "both": pairs[True, True],
+        "judge_only": pairs[True, False],
+        "people_only": pairs[False, True],
+        "neither": pairs[False, False],
+    }
+    return {"label": label, "confusion": counts, **_corrected(found)}
 
 
 def _corrected(found: Corrected) -> dict[str, Any]:

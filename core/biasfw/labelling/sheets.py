@@ -5,19 +5,28 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from biasfw.errors import ComponentError, StoreError, UsageError
 from biasfw.jsonlines import write_atomically
-from biasfw.labelling.drawing import RESERVED, Draw, DrawnRow
+from biasfw.labelling.drawing import RESERVED, Draw
 from biasfw.labelling.texts import guarded, without_escapes
 
 KINDS = (".csv", ".xlsx", ".jsonl")
-ROW, DRAW, RESPONSE, NOTE, LABEL = "row", "draw", "response", "note", "label:"
+ROW, DRAW, RESPONSE, OPTIONS, NOTE, LABEL = "row", "draw", "response", "options", "note", "label:"
 SHEET, HELP, LABELS = "labels", "read me", "allowed"  # the sheets of an .xlsx file
 _ILLEGAL = dict.fromkeys((65534, 65535), 65533)  # XML has no place for them
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a row shows: the response as ``cell_text`` has it, and the options it chooses from, where there are any."""
+
+    response: str
+    options: str = ""
 
 
 def label_column(slot: str) -> str:
@@ -40,13 +49,13 @@ def check_place(path: Path) -> None:
         openpyxl()
 
 
-def write_sheet(path: Path, draw: Draw, texts: Sequence[str], help_text: str) -> list[Path]:
+def write_sheet(path: Path, draw: Draw, texts: Sequence[Shown], help_text: str) -> list[Path]:
     """Write the sheet, and beside a .csv or .jsonl the help as ``<sheet>.README.txt``; return what was written.
 
     Args:
         path: its ending says the kind.
         draw: its rows are written in their order.
-        texts: the response of every row, as ``cell_text`` has it.
+        texts: what every row shows.
         help_text: content warning, labels and how to fill the sheet in.
 
     Raises:
@@ -79,36 +88,39 @@ def help_text(draw: Draw, about: Mapping[str, str], headers: Mapping[str, Sequen
     lines.append(f"{NOTE}: whatever you want to say; it is not read\n")
     lines.append("LABELS (the key, or one of the names)")
     if draw.letters:
-        lines.append("Letters are those of the options, as the response names them.")
+        lines.append("Letters are those of the options; write that of the option which the response chooses.")
     lines += [f"{key}: {RESERVED.get(key) or ', '.join(names)}" for key, names in draw.labels.items()]
     return "\n".join(lines) + "\n"
 
 
-def row_cells(row: DrawnRow, draw: Draw, text: str) -> dict[str, str]:
-    """Column -> cell."""
-    return {ROW: row.id, DRAW: draw.name, "language": row.language, RESPONSE: text} | {
-        label_column(slot): "" for slot in draw.slots
-    }
+def _rows(draw: Draw, texts: Sequence[Shown]) -> Iterator[dict[str, str]]:
+    """Column -> cell, without those that people fill in; options only where some row has any."""
+    optional = any(shown.options for shown in texts)
+    for row, shown in zip(draw.rows, texts, strict=True):
+        cells = {ROW: row.id, DRAW: draw.name, "language": row.language, RESPONSE: shown.response}
+        yield {**cells, OPTIONS: shown.options} if optional else cells
 
 
-def _csv(draw: Draw, texts: Sequence[str], _: str) -> bytes:
+def _cells(draw: Draw, texts: Sequence[Shown]) -> Iterator[dict[str, str]]:
+    """The same with the empty columns, as a spreadsheet program may see it."""
+    empty = {**dict.fromkeys(map(label_column, draw.slots), ""), NOTE: ""}
+    for cells in _rows(draw, texts):
+        yield {name: guarded(text) for name, text in cells.items()} | empty
+
+
+def _csv(draw: Draw, texts: Sequence[Shown], _: str) -> bytes:
     out = io.StringIO(newline="")
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
-    for number, (row, text) in enumerate(zip(draw.rows, texts, strict=True)):
-        cells = {**row_cells(row, draw, guarded(text)), NOTE: ""}
+    for number, cells in enumerate(_cells(draw, texts)):
         if number == 0:
             writer.writerow(cells)
         writer.writerow(cells.values())
     return out.getvalue().encode("utf-8-sig")
 
 
-def _jsonl(draw: Draw, texts: Sequence[str], _: str) -> bytes:
-    lines = []
-    for row, text in zip(draw.rows, texts, strict=True):
-        known: dict[str, Any] = {ROW: row.id, DRAW: draw.name, "language": row.language, RESPONSE: text}
-        known |= {"labels": dict.fromkeys(draw.slots), NOTE: None}
-        lines.append(json.dumps(known, ensure_ascii=False))
-    return "".join(f"{line}\n" for line in lines).encode("utf-8")
+def _jsonl(draw: Draw, texts: Sequence[Shown], _: str) -> bytes:
+    rows = ({**cells, "labels": dict.fromkeys(draw.slots), NOTE: None} for cells in _rows(draw, texts))
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode("utf-8")
 
 
 def openpyxl() -> Any:
@@ -124,7 +136,7 @@ def openpyxl() -> Any:
     return library
 
 
-def _xlsx(draw: Draw, texts: Sequence[str], help_text: str) -> bytes:
+def _xlsx(draw: Draw, texts: Sequence[Shown], help_text: str) -> bytes:
     library = openpyxl()
     book = library.Workbook()
     info, sheet, allowed = book.active, book.create_sheet(SHEET), book.create_sheet(LABELS)
@@ -135,19 +147,19 @@ def _xlsx(draw: Draw, texts: Sequence[str], help_text: str) -> bytes:
     info.column_dimensions["A"].width = 110
     for number, key in enumerate(draw.labels, start=1):
         _put(allowed.cell(number, 1), key)
-    columns = [*row_cells(draw.rows[0], draw, ""), NOTE]
-    for place, name in enumerate(columns, start=1):
+    rows = list(_cells(draw, texts))
+    for place, name in enumerate(rows[0], start=1):
         _put(sheet.cell(1, place), name)
         letter = library.utils.get_column_letter(place)
-        sheet.column_dimensions[letter].width = 80 if name == RESPONSE else 18
+        sheet.column_dimensions[letter].width = {RESPONSE: 80, OPTIONS: 60}.get(name, 18)
         if name.startswith(LABEL):
             rule = library.worksheet.datavalidation.DataValidation(
                 type="list", formula1=f"{LABELS}!$A$1:$A${len(draw.labels)}", allow_blank=True, showErrorMessage=False
             )
             sheet.add_data_validation(rule)
             rule.add(f"{letter}2:{letter}{len(texts) + 1}")
-    for number, (row, text) in enumerate(zip(draw.rows, texts, strict=True), start=2):
-        for place, value in enumerate(row_cells(row, draw, guarded(text)).values(), start=1):
+    for number, cells in enumerate(rows, start=2):
+        for place, value in enumerate(cells.values(), start=1):
             cell = sheet.cell(number, place)
             cell.alignment = wrapped
             _put(cell, value)

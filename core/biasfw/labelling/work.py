@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from biasfw.errors import DataError, UsageError
 from biasfw.form import Form
 from biasfw.keys import sha256_json
-from biasfw.labelling.drawing import NONE, RESERVED, Draw, DrawnRow, Stratum, Unit, beginning, draw_units
+from biasfw.labelling.drawing import NONE, RESERVED, Draw, DrawnRow, beginning, draw_units
 from biasfw.labelling.importing import Imported, read_sheet
 from biasfw.labelling.keeping import FOLDER, draws, keep, load_draw, load_labels
-from biasfw.labelling.sheets import check_place, help_text, write_sheet
+from biasfw.labelling.sheets import Shown, check_place, help_text, write_sheet
 from biasfw.labelling.texts import cell_text, text_hash
 from biasfw.plugins import Plugins
 from biasfw.runview import RunView, view_run
 from biasfw.store import RunDirectory
-from biasfw.verdicts import Row, open_run
+from biasfw.verdicts import open_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,16 @@ def draw_labels(run: Path, n: int, seed: int = 0, output: Path | None = None, pl
         check_place(output)
     found = [row for row in open_run(run, None).rows if row.answered and row.category not in view.form.controls]
     strata, units = draw_units(found, n, seed)
+    letters = tuple(label.key for label in view.form.labels) if view.form.task != "labels" else ()
     with RunDirectory(run) as directory:
-        rows, texts = _rows(directory, strata, units, salt=[seed, n], order=view.form.task != "labels")
+        rows = [
+            (row, stratum.inclusion)
+            for unit, members in units.items()
+            for stratum in strata
+            if unit[:2] == (stratum.language, stratum.category)
+            for row in sorted(members, key=lambda row: sha256_json([seed, n, row.key]))
+        ]
+        shown = [_shown(directory, row.key, view) for row, _ in rows]
         draw = Draw(
             name="",
             seed=seed,
@@ -52,44 +60,39 @@ def draw_labels(run: Path, n: int, seed: int = 0, output: Path | None = None, pl
             slots=tuple(slot.key for slot in view.form.slots),
             labels=_labels(view.form),
             strata=strata,
-            rows=tuple(rows),
+            rows=tuple(
+                DrawnRow(
+                    id=sha256_json([seed, n, row.key])[:10],
+                    key=row.key,
+                    language=row.language,
+                    category=row.category,
+                    prompt=row.cluster,
+                    inclusion=inclusion,
+                    text_sha256=text_hash(text.response),
+                    order=row.order if letters else (),
+                )
+                for (row, inclusion), text in zip(rows, shown, strict=True)
+            ),
             population=tuple(sorted(beginning(row.key) for row in found)),
-            letters=tuple(label.key for label in view.form.labels) if view.form.task != "labels" else (),
+            letters=letters,
             left_out=tuple(view.form.controls),
         ).sealed()
         kept = keep(directory, draw)
     text = help_text(draw, _about(view, draw), _headers(view.form, {stratum.language for stratum in strata}))
-    return Drawn(draw, kept, tuple(write_sheet(output or run / FOLDER / f"{draw.name}.csv", draw, texts, text)))
+    return Drawn(draw, kept, tuple(write_sheet(output or run / FOLDER / f"{draw.name}.csv", draw, shown, text)))
 
 
-def _rows(
-    directory: RunDirectory,
-    strata: tuple[Stratum, ...],
-    units: Mapping[Unit, Sequence[Row]],
-    *,
-    salt: Sequence[int],
-    order: bool,
-) -> tuple[list[DrawnRow], list[str]]:
-    """The rows of a sheet and their texts. Those of one prompt stand together, in a random order."""
-    chances = {(stratum.language, stratum.category): stratum.inclusion for stratum in strata}
-    rows, texts = [], []
-    for (language, category, prompt), members in units.items():
-        for row in sorted(members, key=lambda row: sha256_json([*salt, row.key])):
-            response = directory.answered(row.key)
-            text = cell_text((response.text if response is not None else None) or "")
-            drawn = DrawnRow(
-                id=sha256_json([*salt, row.key])[:10],
-                key=row.key,
-                language=language,
-                category=category,
-                prompt=prompt,
-                inclusion=chances[language, category],
-                text_sha256=text_hash(text),
-                order=row.order if order else (),
-            )
-            rows.append(drawn)
-            texts.append(text)
-    return rows, texts
+def _shown(directory: RunDirectory, key: str, view: RunView) -> Shown:
+    """The response, and the options it chooses from under their letters, where they may be passed on."""
+    response = directory.answered(key)
+    text = cell_text((response.text if response is not None else None) or "")
+    if view.form.task == "labels" or view.manifest["redistribution"] == "forbidden":
+        return Shown(text)
+    item = directory.items.read(directory.requests.read(key)["item_id"])
+    options = {choice["key"]: choice["text"] for choice in item.get("choices", ())}
+    letters = [label.name(item["language"]) for label in view.form.labels]
+    lines = [f"{letter}: {options[key]}" for letter, key in zip(letters, item.get("order", ()), strict=False)]
+    return Shown(text, cell_text("\n".join(lines)))
 
 
 def import_labels(run: Path, sheet: Path, *, replace: bool = False) -> Imported:

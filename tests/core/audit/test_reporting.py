@@ -107,6 +107,10 @@ def test_shares_are_corrected(labelled: Stored) -> None:
         assert share["share"]["interval"]["low"] == expected.estimate.low
         assert share["judge"] == pytest.approx(np.mean([value == share["label"] for value in said.values()]))
         assert share["labelled_prompts"] == 24
+        rows = [key for key in said if key in drawn]
+        assert share["confusion"]["both"] == sum(said[key] == people[key] == share["label"] for key in rows)
+        assert share["confusion"]["judge_only"] == sum(said[key] == share["label"] != people[key] for key in rows)
+        assert sum(share["confusion"].values()) == 72
     assert [share["label"] for share in found["shares"]][:5] == GROUPS
     corrected = [share for share in found["shares"] if "note" not in share]
     assert corrected, "ten prompts in disagreement are there"

@@ -291,6 +291,10 @@ def test_files_that_are_no_sheets_are_told(stored: Stored, content: bytes, insta
         import_labels(stored.path, tmp_path / "sheet.ods")
 
 
+def items(stored: Stored) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (stored.path / "items.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
 def test_letters_stand_for_the_options_of_each_item(tmp_path: Path, installed: Plugins) -> None:
     config = RunConfig(
         benchmark="jubaku:demo", backend="reference", model="first", mode="generate", limit=200, runs=str(tmp_path)
@@ -298,6 +302,10 @@ def test_letters_stand_for_the_options_of_each_item(tmp_path: Path, installed: P
     stored = Stored(run(config).directory)
     done, sheet = drawn(stored, "csv", installed, n=12)
     assert done.draw.letters[:2] == ("A", "B")
+    options = {choice["text"]: choice["key"] for line in items(stored) for choice in line["choices"]}
+    for row, cells in zip(done.draw.rows, read(sheet), strict=True):
+        shown = [line.partition(": ")[2] for line in cells["options"].split("\n")]
+        assert [options[text] for text in shown] == list(row.order)
     fill(sheet, ["a"] * 200, "choice")
     kept = import_labels(stored.path, sheet).labels.labels
     judged = {row["response_key"]: row["slots"]["choice"]["value"] for row in stored.read(stored.rules)}
