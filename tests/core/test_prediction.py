@@ -174,6 +174,23 @@ def test_coverage(share: float, labelled: int, judge: int) -> None:
     assert coverage >= 0.89  # 0.925 less two standard errors of so few runs
 
 
+def test_coverage_where_strata_have_one_labelled_prompt() -> None:
+    strata = np.where(np.arange(200) < 150, np.arange(200) % 2, np.arange(200) % 6 + 2)  # two large, six small
+    world, generator, inside = World(0.9, 18, JUDGES[1], 200), np.random.default_rng(8), 0
+    sizes = [max(1, round(16 * np.mean(strata == stratum))) for stratum in range(8)]
+    assert min(sizes) == 1
+    for _ in range(200):
+        drawn = [generator.choice(np.flatnonzero(strata == s), size, replace=False) for s, size in enumerate(sizes)]
+        truth, judge = world._drawn(generator)
+        unit = np.arange(200).repeat(3)
+        people = np.where(np.isin(unit, np.concatenate(drawn)), truth, np.nan)
+        found = corrected_share(judge, people, unit, strata.repeat(3)).estimate
+        assert found.low is not None
+        assert found.high is not None
+        inside += found.low <= 0.9 <= found.high
+    assert inside / 200 >= 0.89
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("labelled", [30, 50, 100])
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.97])

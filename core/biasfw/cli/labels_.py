@@ -18,6 +18,8 @@ from biasfw.cli._summary import DEMO
 from biasfw.cli._text import safe
 from biasfw.codec import encode
 
+_FEW = "the correction cannot be estimated; with 10 labelled prompts or more in disagreement it can"
+
 
 @click.group(
     "labels",
@@ -31,7 +33,11 @@ def command() -> None:
 _RUN = click.argument("run", type=click.Path(path_type=Path))
 
 
-@command.command("draw", epilog="Example:  biasfw labels draw runs/... -n 100 --seed 7 -o sheet.xlsx")
+@command.command(
+    "draw",
+    short_help="Draw prompts at random and write a sheet.",
+    epilog="Example:  biasfw labels draw runs/... -n 100 --seed 7 -o sheet.xlsx",
+)
 @_RUN
 @click.option("-n", "prompts", metavar="N", type=click.IntRange(min=1), required=True, help="How many source prompts.")
 @click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Another seed draws others.")
@@ -78,7 +84,11 @@ def draw(ctx: click.Context, run: Path, prompts: int, seed: int, output: Path | 
     say(f"when it is filled in: biasfw labels import {run} {done.files[0]}")
 
 
-@command.command("import", epilog="Example:  biasfw labels import runs/... sheet.csv")
+@command.command(
+    "import",
+    short_help="Read a sheet that people filled in.",
+    epilog="Example:  biasfw labels import runs/... sheet.csv",
+)
 @_RUN
 @click.argument("sheet", type=click.Path(path_type=Path))
 @click.option("--replace", is_flag=True, help="Take labels that differ from those imported before.")
@@ -103,7 +113,9 @@ def import_(run: Path, sheet: Path, replace: bool, as_json: bool) -> None:
     say(f"see: biasfw labels report {run}")
 
 
-@command.command("report", epilog="Example:  biasfw labels report runs/... --judge rules")
+@command.command(
+    "report", short_help="Compare judges with people.", epilog="Example:  biasfw labels report runs/... --judge rules"
+)
 @_RUN
 @click.option("--draw", "draw_name", metavar="NAME", help="Which draw, where there are several.")
 @click.option("--judge", "judges", metavar="NAME", multiple=True, help="Only these judges; repeatable. Default: all.")
@@ -165,21 +177,19 @@ def _slice(console: Console, part: Mapping[str, Any]) -> None:
         table.add_row(safe(person), *(str(counts.get(label, 0)) for label in said))
     console.print(table)
     table = Table("share of all responses, %", box=box.HORIZONTALS, pad_edge=False)
-    for name in ("judge alone", "corrected by people", "disagree"):
+    for name in ("judge alone", "with people's labels", "prompts in disagreement"):
         table.add_column(name, justify="right")
-    table.add_column("")
+    table.add_column("made of")
+    reasons = []
     for row in part["shares"]:
-        note = row.get("note") or row["share"].get("reason") or row["share"]["interval"].get("reason") or ""
+        reason = row.get("note") or row["share"].get("reason") or row["share"]["interval"].get("reason")
+        made_of = "judge and labels" if not reason else "labels only" if row["share"]["value"] is not None else "-"
         judge = f"{100 * row['judge']:.1f}" if row["judge"] is not None else "-"
-        table.add_row(
-            safe(row["label"]), judge, _share(row["share"]), str(row["disagreeing_prompts"]), safe(_short(note))
-        )
+        table.add_row(safe(row["label"]), judge, _share(row["share"]), str(row["disagreeing_prompts"]), made_of)
+        reasons += [f"{made_of}: {_FEW if 'in disagreement' in reason else reason}"] if reason else []
     console.print(table)
-
-
-def _short(note: str) -> str:
-    """A row whose correction cannot be estimated shows the labels alone: that must be seen."""
-    return f"labels only: {note}" if note.startswith("correction not estimable") else note
+    for text in dict.fromkeys(reasons):
+        console.print(safe(text))
 
 
 def _share(found: Mapping[str, Any]) -> str:

@@ -201,5 +201,12 @@ def test_the_whole_way_on_the_command_line(wide: Path, tmp_path: Path) -> None:
     assert document["note"] == NOTE
     assert part(document, JUDGE)["confusion"].keys() == {"arabs"}
     text = out("labels", "report", str(stored.path))
-    for expected in ("corrected by people", "people \\ judge", "judge alone", NOTE, "demo: machine-written"):
+    for expected in (
+        "with people's labels",
+        "judge and labels",
+        "people \\ judge",
+        "judge alone",
+        NOTE,
+        "demo: machine-written",
+    ):
         assert expected in text
