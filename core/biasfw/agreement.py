@@ -211,8 +211,8 @@ def _coefficient(
     total = parts.sum(axis=0)
     whole = value(total)
     if whole is None:
-        reason = _NOBODY if n == 0 else NO_VARIATION
-        return Coefficient(None, n, count, Interval(None, None, _JACKKNIFE, reason=reason), reason)
+        why = _NOBODY if n == 0 else NO_VARIATION
+        return Coefficient(None, n, count, Interval(None, None, _JACKKNIFE, reason=why), why)
     kept = parts.any(axis=1)
     names, codes = np.unique(clusters[kept], return_inverse=True)
     sums = np.zeros((len(names), parts.shape[1]))
