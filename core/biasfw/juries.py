@@ -15,6 +15,7 @@ from biasfw.plugins import Component, Plugins, load_class
 from biasfw.records import Mode
 from biasfw.schemas import check_options
 from biasfw.specs import BackendSpec, JudgeSpec
+from biasfw.templates import compiled
 from biasfw.yamlfile import load_yaml
 
 Definition = Mapping[str, Any]
@@ -119,20 +120,34 @@ def seat(definition: Definition, manifest: Mapping[str, Any], plugins: Plugins) 
 
     Raises:
         UsageError: as for ``find``.
+        DataError: a prompt of the benchmark for judges uses what no template may use.
     """
     own = manifest.get("judges", {})
     name = definition["judge"]
+    offered = [component.spec.name for component in plugins.components("judge")]
     if name in own:
-        if any(component.spec.name == name for component in plugins.components("judge")):
+        if name in offered:
             raise UsageError(
                 f"judge {name!r} is offered by a plugin and by {manifest['name']}; write {name}@DISTRIBUTION for the "
                 "plugin's (biasfw list judges), or rename the benchmark's"
             )
         definition = _with_roles(definition, own[name])
+    elif own and name.partition("@")[0] not in offered:
+        raise UsageError(plugins.unknown("judge", name, [*offered, *own]))
     elif "roles" in definition:
         known = f"it has {listed(own)}" if own else "it has none"
         raise UsageError(f"roles belong to a judge of the benchmark; {manifest['name']}: {known}")
-    return _seat(definition, manifest, plugins)
+    found = _seat(definition, manifest, plugins)
+    if any(leaf.binding for leaf in found.leaves):
+        _check_templates(manifest)
+    return found
+
+
+def _check_templates(manifest: Mapping[str, Any]) -> None:
+    """That the benchmark's prompts for judges may be used should be known before anything is asked."""
+    for language, texts in manifest.get("judge_templates", {}).items():
+        for part, text in texts.items():
+            compiled(text, f"{manifest['name']}: judge template {language}/{part}")
 
 
 def _with_roles(definition: Definition, own: Definition) -> Definition:

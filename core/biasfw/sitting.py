@@ -13,9 +13,10 @@ from biasfw.form import Form
 from biasfw.jsonlines import JsonLines
 from biasfw.juries import Binding, Seat
 from biasfw.keys import canonical, sha256_json
+from biasfw.languages import LanguagePack
 from biasfw.plan import Plan
-from biasfw.plugins import load_class
-from biasfw.records import Request, Response
+from biasfw.plugins import Plugins, load_class
+from biasfw.records import Mode, Request, Response
 from biasfw.rendering import request_key
 from biasfw.schemas import check_options
 
@@ -186,14 +187,27 @@ def _fingerprint(plan: Plan, seat: Seat, binding: Binding, known: dict[str, Any]
 
 
 def _built(plan: Plan, seat: Seat) -> Any:
-    def parser(name: str, form: Form, options: Mapping[str, Any]) -> Parser:
-        component = plan.plugins.find("parser", name)
-        checked = check_options(f"parser {name}", component.spec.options, options)
-        return cast("Parser", load_class(component)(ComponentContext(form, plan.packs, checked)))
-
     texts = plan.bundle.manifest.get("judge_templates", {})
     mode = seat.binding.mode if seat.binding else "generate"
-    return load_class(seat.component)(ComponentContext(plan.form, plan.packs, seat.options, parser, texts, mode))
+    return load_class(seat.component)(judge_context(plan.plugins, plan.form, plan.packs, seat.options, texts, mode))
+
+
+def judge_context(
+    plugins: Plugins,
+    form: Form,
+    packs: Mapping[str, LanguagePack],
+    options: Mapping[str, Any],
+    texts: Mapping[str, Mapping[str, str]],
+    mode: Mode,
+) -> ComponentContext:
+    """What a judge is built from; it can have parsers for forms of its own."""
+
+    def parser(name: str, own: Form, given: Mapping[str, Any]) -> Parser:
+        component = plugins.find("parser", name)
+        checked = check_options(f"parser {name}", component.spec.options, given)
+        return cast("Parser", load_class(component)(ComponentContext(own, packs, checked)))
+
+    return ComponentContext(form, packs, options, parser, texts, mode)
 
 
 def open_stores(sitting: Sitting) -> list[str]:

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
+from typing import Literal, get_args
 
-from biasfw import ComponentContext
+from biasfw import ComponentContext, compile_template
+
+Part = Literal["system", "user"]
+Render = Callable[[Mapping[str, object]], str]
 
 
-def prompt_texts(context: ComponentContext, language: str) -> Mapping[str, str]:
-    """``system`` (maybe) and ``user`` for responses in ``language``."""
-    base = language.partition("-")[0]
-    for tag in (language, base, "en"):
+def prompts(context: ComponentContext, language: str) -> dict[Part, Render]:
+    """``system`` (maybe) and ``user`` for responses in ``language``.
+
+    Raises:
+        DataError: a text of the benchmark is not a template that may be used.
+    """
+    tags = (language, language.partition("-")[0], "en")
+    for tag in tags:
         if tag in context.texts:
-            return context.texts[tag]
+            return _compiled(context.texts[tag], f"judge llm: {tag}")
     shipped = _shipped()
-    task = context.form.task
-    return next(shipped[tag][task] for tag in (language, base, "en") if tag in shipped)
+    tag = next(tag for tag in tags if tag in shipped)
+    return _compiled(shipped[tag][context.form.task], f"judge llm: shipped {tag}")
+
+
+def _compiled(texts: Mapping[str, str], where: str) -> dict[Part, Render]:
+    return {part: compile_template(texts[part], f"{where}/{part}").render for part in get_args(Part) if part in texts}
 
 
 @cache

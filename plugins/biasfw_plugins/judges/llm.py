@@ -19,11 +19,10 @@ from biasfw import (
     Request,
     Response,
     Sampling,
-    compile_template,
     sha256_text,
 )
 from biasfw_plugins.judges._form import REFUSED, UNCLEAR, JudgeForm, forms
-from biasfw_plugins.judges._prompts import prompt_texts
+from biasfw_plugins.judges._prompts import Part, Render, prompts
 from biasfw_plugins.judges._views import body
 
 DISAGREES = "judge_disagrees"  # with what the parser read; an obedient judge shows here
@@ -35,6 +34,7 @@ class _Kit:
 
     form: JudgeForm
     parser: Parser
+    prompts: Mapping[Part, Render]
 
 
 class Llm:
@@ -52,29 +52,26 @@ class Llm:
         form = forms(self._context, language, condition)
         if self._context.parsers is None:
             raise ValueError("the judge llm needs a context with parsers")
-        return _Kit(form, self._context.parsers("labelled_lines", form.form, {"take": "last"}))
+        parser = self._context.parsers("labelled_lines", form.form, {"take": "last"})
+        return _Kit(form, parser, prompts(self._context, language))
 
     def requests(self, case: Case) -> Sequence[Request]:
         if case.response.error is not None or not self._seen(case).strip():
             return ()
         kit = self._kit(case.item.language, case.item.condition)
         if self._context.mode == "generate":
-            return (self._request(case, kit.form, kit.form.slots),)
-        return tuple(self._request(case, kit.form, (slot,)) for slot in kit.form.slots)
+            return (self._request(case, kit, kit.form.slots),)
+        return tuple(self._request(case, kit, (slot,)) for slot in kit.form.slots)
 
     def _seen(self, case: Case) -> str:
         """What the model sees of the response."""
         text = case.response.text or ""
         return text if self._context.options["view"] == "full" else body(text, self._context, case.item)
 
-    def _request(self, case: Case, form: JudgeForm, slots: Sequence[str]) -> Request:
-        texts = prompt_texts(self._context, case.item.language)
+    def _request(self, case: Case, kit: _Kit, slots: Sequence[str]) -> Request:
+        form = kit.form
         variables = self._variables(case, form, slots)
-        messages = [
-            Message(part, compile_template(texts[part], f"judge llm: {part}").render(variables))
-            for part in ("system", "user")
-            if part in texts
-        ]
+        messages = [Message(part, render(variables)) for part, render in kit.prompts.items()]
         choices: tuple[ChoiceText, ...] = ()
         if self._context.mode == "choices":
             choices = tuple(ChoiceText(key, name + "\n") for key, name in form.displayed(case.item).items())

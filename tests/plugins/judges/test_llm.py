@@ -249,5 +249,5 @@ def test_a_benchmark_may_word_the_prompt(sample: MakeSample) -> None:
 )
 def test_hostile_prompts_of_a_benchmark_are_refused(sample: MakeSample, hostile: str) -> None:
     llm = sample(templates={"en": {"user": hostile}})
-    with pytest.raises(DataError, match="judge llm: user"):
+    with pytest.raises(DataError, match="judge llm: en/user"):
         llm.asked(llm.case())
