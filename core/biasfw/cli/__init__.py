@@ -23,6 +23,7 @@ _COMMANDS = {  # name -> the first line of its help, so that `biasfw --help` imp
     "compare": "Compare runs that were measured alike.",
     "export": "Write a run as a table for other programs.",
     "leaderboard": "Write a page over many runs.",
+    "author": "Write a benchmark in a workbench, against a model.",
     "report": "Write a report on runs, as one HTML file.",
     "parse": "Read texts with a parser.",
     "check": "Check a language pack or a benchmark.",

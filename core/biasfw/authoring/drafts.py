@@ -1,0 +1,161 @@
+"""What the log says: drafts with their versions, tries, decisions and reviews."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+TEXTS = ("context", "unbiased", "biased", "target", "stereotype", "harm", "attested")
+NEEDED = ("context", "unbiased", "biased")
+MAIN, PLACEBO = "main", "placebo"
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a draft; ``texts`` is None once they were withdrawn. ``number`` counts edits."""
+
+    number: int
+    by: str
+    texts: Mapping[str, str] | None
+    changed: tuple[str, ...] = ()
+    day: str = ""
+
+
+@dataclass(slots=True)
+class Draft:
+    """A draft: what was written (``versions`` by arm), what models said, what people decided."""
+
+    name: str
+    category: str = ""
+    versions: dict[str, list[Version]] = field(default_factory=lambda: {MAIN: [], PLACEBO: []})
+    tries: list[Mapping[str, Any]] = field(default_factory=list)
+    decisions: list[Mapping[str, Any]] = field(default_factory=list)
+    reviews: list[Mapping[str, Any]] = field(default_factory=list)
+    flags: list[Mapping[str, Any]] = field(default_factory=list)
+
+    @property
+    def current(self) -> Version:
+        """The newest version whose texts are there; if none is, the newest."""
+        there = [version for version in self.versions[MAIN] if version.texts is not None]
+        return (there or self.versions[MAIN])[-1]
+
+    def next_number(self, arm: str) -> int:
+        """The number of the next version of an arm; none is given twice."""
+        written = self.versions[arm]
+        return written[-1].number + 1 if written else int(arm == PLACEBO)
+
+    @property
+    def withdrawn(self) -> bool:
+        """Whether every text of it is gone."""
+        return self.current.texts is None
+
+    @property
+    def authors(self) -> tuple[str, ...]:
+        """Everybody who wrote a version."""
+        return tuple(dict.fromkeys(v.by for arm in self.versions.values() for v in arm))
+
+    @property
+    def edits(self) -> int:
+        """How often it was edited."""
+        return self.current.number
+
+    @property
+    def decision(self) -> Mapping[str, Any] | None:
+        """The last decision, if it was made on the newest version."""
+        last = self.decisions[-1] if self.decisions else None
+        return last if last is not None and last["version"] == self.current.number else None
+
+    @property
+    def status(self) -> str:
+        """withdrawn, accepted, rejected or open."""
+        if self.withdrawn:
+            return "withdrawn"
+        if self.decision is None:
+            return "open"
+        return "accepted" if self.decision["accept"] else "rejected"
+
+    def tried(self, *, role: str, version: int | None = None, arm: str = MAIN) -> list[Mapping[str, Any]]:
+        """The tries under the editing instructions, oldest first."""
+        return [
+            t
+            for t in self.tries
+            if t["target"]["role"] == role
+            and t["arm"] == arm
+            and t["instructions"] == "editing"
+            and (version is None or t["version"] == version)
+        ]
+
+    def reviewed_by_member(self) -> bool:
+        """Whether somebody else, a consulted member of the group, agreed to the newest version."""
+        last = {r["by"]: r for r in self.reviews if r["version"] == self.current.number}
+        return any(r["member"] and r["ok"] and r["by"] not in self.authors for r in last.values())
+
+
+@dataclass(slots=True)
+class State:
+    """Everything in the log, folded."""
+
+    drafts: dict[str, Draft] = field(default_factory=dict)
+    consents: dict[str, Mapping[str, Any]] = field(default_factory=dict)  # the last word of each pseudonym
+    hosts: set[str] = field(default_factory=set)
+    controls: list[Mapping[str, Any]] = field(default_factory=list)
+    finals: list[Mapping[str, Any]] = field(default_factory=list)
+    withdrawn: set[str] = field(default_factory=set)
+    marks: dict[str, int] = field(default_factory=dict)  # skips and pauses
+
+    @property
+    def live(self) -> list[Draft]:
+        """The drafts whose newest text is there."""
+        return [draft for draft in self.drafts.values() if not draft.withdrawn]
+
+
+def fold(rows: Iterable[Mapping[str, Any]]) -> State:
+    """The state after ``rows``."""
+    state = State()
+    for row in rows:
+        kind = row["kind"]
+        if kind == "draft":
+            _version(state, row)
+        elif kind in ("try", "decision", "review", "flag") and row["item"] in state.drafts:
+            draft = state.drafts[row["item"]]
+            {"try": draft.tries, "decision": draft.decisions, "review": draft.reviews, "flag": draft.flags}[
+                kind
+            ].append(row)
+        elif kind == "consent":
+            state.consents[row["by"]] = row
+        elif kind == "host":
+            state.hosts.add(row["host"])
+        elif kind == "controls":
+            state.controls.append(row)
+        elif kind == "final":
+            state.finals.append(row)
+        elif kind == "withdrawn" and "by" in row:
+            state.withdrawn.add(row["by"])
+        elif kind in ("skip", "pause"):
+            state.marks[kind] = state.marks.get(kind, 0) + 1
+    return state
+
+
+def _version(state: State, row: Mapping[str, Any]) -> None:
+    draft = state.drafts.setdefault(row["item"], Draft(row["item"], row["item"].rpartition("-")[0]))
+    texts = row.get("draft")
+    version = Version(row["version"], row["by"], texts, tuple(row.get("changed", ())), row["day"])
+    draft.versions[row["arm"]].append(version)
+
+
+def seed_row(name: str, texts: Mapping[str, str], metadata: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """A version as a row of an items file."""
+    row: dict[str, Any] = {
+        "source_id": name,
+        "language": texts["language"],
+        "category": texts["category"],
+        "context": texts["context"],
+        "choices": [
+            {"key": "unbiased", "text": texts["unbiased"], "role": "anti-stereotyped"},
+            {"key": "biased", "text": texts["biased"], "role": "stereotyped"},
+        ],
+        "gold": "unbiased",
+    }
+    row |= {part: texts[part] for part in ("target", "stereotype", "harm", "attested") if texts.get(part)}
+    return {**row, "metadata": dict(metadata)} if metadata else row

@@ -1,0 +1,116 @@
+"""Somebody withdraws: their texts leave the log, the items files and the finalised bundles; counts are kept.
+
+A version that was made from a withdrawn one holds words of it, so it goes as well; versions before it stay.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from biasfw.authoring.bench import Workbench
+from biasfw.authoring.log import LOG
+from biasfw.errors import UsageError
+from biasfw.jsonlines import write_atomically
+from biasfw.textfile import read_jsonl
+
+NOBODY = "a-00000000"  # stands for everybody whose numbers were erased
+_NUMBERS = ("try", "decision", "review", "flag", "skip", "pause", "consent", "aside")
+
+
+def withdraw(bench: Workbench, by: str, *, erase: bool = False) -> dict[str, int]:
+    """Take out the texts of ``by``; with ``erase`` also the numbers. Return how many lines of each kind were touched.
+
+    Raises:
+        UsageError: nobody of this pseudonym is in the log.
+    """
+    touched = sorted({row["item"] for row in bench.log.rows() if row.get("by") == by and "item" in row})
+    with ExitStack() as locks:
+        for name in (*touched, "items", "log"):  # nobody builds on a text that is being withdrawn
+            locks.enter_context(bench.log.locked(name))
+        rows = bench.log.rows_locked()
+        if not any(row.get("by") == by for row in rows):
+            raise UsageError(f"{bench.folder / LOG} has nobody called {by}; check the pseudonym")
+        counts: Counter[str] = Counter()
+        gone = _tainted(rows, by)
+        kept = [new for row in rows if (new := _emptied(row, by, gone, counts, erase=erase)) is not None]
+        bench.log.replace_locked(kept)
+        damaged = bench.folder / f"{LOG}.damaged"
+        damaged.unlink(missing_ok=True)  # what could not be read may hold anybody's texts
+        who = NOBODY if erase else by
+        bench.log.append_locked("withdrawn", by=who, erased=erase, counts=dict(sorted(counts.items())))
+        finals = [row["folder"] for row in rows if row["kind"] == "final"]
+    for path in (bench.folder / "working").glob("*.json"):
+        if _written_by(path, by) or path.stem in {item for item, _, _ in gone}:
+            path.unlink()
+    bench.rebuild()
+    current = {item for item, _, _ in gone}
+    for folder in finals:
+        counts["finalised"] += _leave_out(bench.folder / folder, current)
+    return dict(counts)
+
+
+def _tainted(rows: list[dict[str, Any]], by: str) -> set[tuple[str, str, int]]:
+    """(item, arm, version) of every text that is, or was made from, a text of ``by``."""
+    first: dict[tuple[str, str], int] = {}
+    for row in rows:
+        if row["kind"] == "draft" and row["by"] == by:
+            first.setdefault((row["item"], row["arm"]), row["version"])
+    gone = set()
+    for row in rows:
+        if row["kind"] == "draft":
+            since = first.get((row["item"], row["arm"]))
+            if row["arm"] == "placebo" and first.get((row["item"], "main")) == 0:  # it began from that version
+                since = 0
+            if since is not None and row["version"] >= since:
+                gone.add((row["item"], row["arm"], row["version"]))
+    return gone
+
+
+def _emptied(
+    row: dict[str, Any], by: str, gone: set[tuple[str, str, int]], counts: Counter[str], *, erase: bool
+) -> dict[str, Any] | None:
+    """The line without what has to go; None if nothing of it stays."""
+    kind, own = row["kind"], row.get("by") == by
+    about = (row.get("item"), row.get("arm", "main"), row.get("version"))
+    if kind == "draft" and about in gone:
+        counts[kind] += 1
+        new = {name: value for name, value in row.items() if name not in ("draft", "changed")} | {"removed": True}
+        return {**new, "by": NOBODY} if erase and own else new
+    if kind == "aside" and (own or any(row.get("item") == item for item, _, _ in gone)):
+        counts[kind] += 1
+        return None
+    if own and "reason" in row:  # a text as well
+        counts[kind] += 1
+        row = {**row, "reason": ""}
+    if erase and ((own and kind in _NUMBERS) or (kind == "try" and about in gone)):
+        counts[kind] += "reason" not in row
+        return None
+    if own and kind == "consent":
+        return {**row, "yes": False}
+    return row
+
+
+def _written_by(path: Path, by: str) -> bool:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return True  # nobody can say whose it is
+    return bool(found.get("by") == by)
+
+
+def _leave_out(folder: Path, items: set[str]) -> int:
+    """Take items out of every items file of a finalised bundle; return how many lines went."""
+    count = 0
+    for path in sorted(folder.rglob("*.jsonl")):
+        rows: list[Mapping[str, Any]] = [row for _, row in read_jsonl(path)]
+        kept = [row for row in rows if row.get("source_id") not in items]
+        count += len(rows) - len(kept)
+        if len(kept) < len(rows):
+            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)
+            write_atomically(path, lines.encode("utf-8"))
+    return count

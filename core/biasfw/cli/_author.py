@@ -1,0 +1,41 @@
+"""What the commands of a workbench share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from biasfw.authoring.bench import Workbench
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@click.group(
+    "author",
+    help="Write a benchmark in a workbench: drafts by people, tried against a model, reviewed, frozen into a bundle.",
+    epilog="Example:  biasfw author init my-bench --task choice --language ja",
+)
+def command() -> None:
+    """The commands of a workbench, in the order of the work."""
+
+
+def folder_argument(function: F) -> F:
+    """``DIR``, the workbench."""
+    return click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))(function)
+
+
+def by_option(function: F) -> F:
+    """``--by``, the pseudonym."""
+    option = click.option("--by", metavar="PSEUDONYM", required=True, help="Who does it (biasfw author join).")
+    return option(function)
+
+
+def bench_in(folder: Path) -> Workbench:
+    """The workbench; imported late, as every command is."""
+    from biasfw.authoring.bench import open_bench  # noqa: PLC0415
+
+    return open_bench(folder)
