@@ -14,7 +14,7 @@ from biasfw import schemas, tags
 from biasfw.errors import BiasfwError, UsageError
 from biasfw.phrases import shorten
 
-_FOLDER = Path(__file__).parent / "scaffolds"
+SCAFFOLDS = Path(__file__).parent / "scaffolds"
 _WIDTH = 110
 
 
@@ -33,7 +33,7 @@ def language_pack(
     for given in (name, native_name):
         if given is not None and not (given.strip() and given.isprintable()):
             raise UsageError(f"the name {shorten(given)} is not one line of text; write the language's name")
-    return _render(
+    return render(
         "language.yaml.j2",
         tag=tag,
         name=name or tag,
@@ -61,15 +61,17 @@ def write_new(path: Path, text: str) -> None:
         raise BiasfwError(f"{path}: cannot be written ({error.strerror or error}); give another folder") from None
 
 
-def _render(template: str, **values: Any) -> str:
-    environment = jinja2.Environment(  # noqa: S701 - it writes YAML, whose texts are quoted by `quoted`
-        loader=jinja2.FileSystemLoader(_FOLDER),
+def render(template: str, **values: Any) -> str:
+    """The text that a template in scaffolds/ makes of ``values``."""
+    environment = jinja2.Environment(  # noqa: S701 - no HTML; texts in YAML are quoted by `quoted`
+        loader=jinja2.FileSystemLoader(SCAFFOLDS),
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["quoted"] = lambda value: json.dumps(value, ensure_ascii=False)
+    environment.filters["zero"] = lambda tag: f"{tag}: 0"
     environment.globals["about"] = _about
     return environment.get_template(template).render(values)
 

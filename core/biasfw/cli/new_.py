@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from biasfw.cli import plugins_of
+from biasfw.errors import UsageError
 from biasfw.languages import pack_files
+from biasfw.newbenchmark import TASKS, NewBenchmark, write_benchmark
+from biasfw.newplugin import KINDS, module_of, write_plugin
 from biasfw.scaffolding import language_pack, write_new
 
 
@@ -50,3 +55,84 @@ def language(
         "  3. put it into the folder languages/ of a benchmark, beside its benchmark.yaml\n"
         "  4. once native speakers have read it, write how many they are in reviewed_by_natives"
     )
+
+
+@command.command(
+    "benchmark",
+    help="Write the folder NAME, a benchmark that runs at once with invented items, to be replaced by yours. On a "
+    "terminal it asks for what is not given. NAME is written in small letters, digits and hyphens.",
+    epilog='Example:  biasfw new benchmark busan-work --language ko --region "South Korea" --category work --sheet',
+)
+@click.argument("name")
+@click.option("--task", type=click.Choice(TASKS), help="What a model is asked (default: choice).")
+@click.option("--language", "languages", metavar="TAG", multiple=True, help="A language, such as eu; repeatable.")
+@click.option("--region", metavar="TEXT", help="The region or culture it is about, such as South Korea.")
+@click.option("--category", "categories", metavar="KEY", multiple=True, help="A part of it, such as work; repeatable.")
+@click.option("--sheet", is_flag=True, help="Items as a workbook (.xlsx) with drop-downs and explanations.")
+@click.option("--output", metavar="DIR", type=click.Path(path_type=Path), default=".", help="Where (default: here).")
+@click.pass_context
+def benchmark(ctx: click.Context, name: str, sheet: bool, output: Path, **given: Any) -> None:
+    """Ask for what is missing, write the folder, and say what to do with it."""
+    if on_terminal():
+        given = {key: value or _asked(key) for key, value in given.items()}
+    new = NewBenchmark(name, sheet=sheet, **{key: value for key, value in given.items() if value})
+    folders = [folder for folder, _ in plugins_of(ctx).folders("language")]
+    for path in write_benchmark(new, output, pack_files(folders)):
+        click.echo(f"wrote {path}")
+    folder = f"./{output / name}" if not output.is_absolute() else f"{output / name}"
+    click.echo(
+        "It works as it is. Next:\n"
+        f"  1. biasfw check {folder}                  what is left to do, and what is wrong\n"
+        f"  2. biasfw run --benchmark {folder} --backend reference --model random\n"
+        f"  3. write your items into {new.items_file}, and replace what is marked TODO in benchmark.yaml, DATASHEET.md"
+    )
+
+
+@command.command(
+    "plugin",
+    help="Write the folder NAME, a pip package with a component that works, its tests and its entry point. "
+    "NAME is written in small letters, digits and hyphens.",
+    epilog="Example:  biasfw new plugin biasfw-median --kind metric",
+)
+@click.argument("name")
+@click.option("--kind", type=click.Choice(KINDS), required=True, help="What it brings.")
+@click.option("--output", metavar="DIR", type=click.Path(path_type=Path), default=".", help="Where (default: here).")
+@click.pass_context
+def plugin(ctx: click.Context, name: str, kind: str, output: Path) -> None:
+    """Write the package, and say what to do with it."""
+    module = module_of(name)
+    if homes := [each.plugin.origin for each in plugins_of(ctx).components(kind) if each.spec.name == module]:
+        raise UsageError(f"there is a {kind} {module} already, of {homes[0]}; take another name")
+    for path in write_plugin(name, kind, output):
+        click.echo(f"wrote {path}")
+    click.echo(
+        "It works as it is. Next:\n"
+        f'  1. cd {output / name} && pip install -e ".[test]"\n'
+        "  2. biasfw plugins                 it is found\n"
+        "  3. pytest && mypy && ruff check . && ruff format --check .\n"
+        f"  4. replace what src/{module}/{kind}.py does, and its tests"
+    )
+
+
+def on_terminal() -> bool:
+    """Whether somebody is there to answer."""
+    return sys.stdin.isatty()
+
+
+_QUESTIONS = {
+    "task": "Task (choice: which of two replies; labels: groups are put into places; sentence_pair: which of two "
+    "sentences is likelier)",
+    "languages": "Languages, as tags such as en, ko, eu, with spaces between them",
+    "region": "Region or culture, such as South Korea",
+    "categories": "Categories, such as work food, with spaces between them",
+}
+
+
+def _asked(key: str) -> str | tuple[str, ...]:
+    """The answer to a question, or the default."""
+    default = getattr(NewBenchmark("x"), key)
+    if key == "task":
+        return str(click.prompt(_QUESTIONS[key], type=click.Choice(TASKS), default=default, show_choices=False))
+    several = isinstance(default, tuple)
+    given = str(click.prompt(_QUESTIONS[key], default=" ".join(default) if several else default))
+    return tuple(given.replace(",", " ").split()) if several else given
