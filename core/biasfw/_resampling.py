@@ -41,9 +41,9 @@ def sign_flips(differences: ArrayLike, *, null: str = "no difference", seed: int
     # Discrete scores tie often: what differs by rounding alone counts as equal.
     threshold = observed - 1e-10 * np.abs(data).sum(axis=0)
     draws, said = _drawing(clusters, seed)
-    exceeding = _drawn(data, threshold, seed)
+    exceeding, method = _drawn(data, threshold, seed), f"sign-flip over clusters, {said}"
     return [
-        Test(null, f"sign-flip over clusters, {said}", (1 + int(count)) / (1 + draws), statistic=float(total) / clusters)
+        Test(null, method, (1 + int(count)) / (1 + draws), statistic=float(total) / clusters)
         for count, total in zip(exceeding, data.sum(axis=0), strict=True)
     ]
 

@@ -21,10 +21,11 @@ def paired_mean(differences: ArrayLike, level: float = 0.95) -> Estimate:
     """The mean of ``differences`` (C,), one mean difference in [-1, 1] per cluster, every cluster with equal weight.
 
     A t interval with C - 1 degrees of freedom. Where fewer than 8 clusters, and fewer than half, differ from the
-    rest, a variance says little (with none it is 0), so that the interval is put together of those of ``p+ = mean(max(d, 0))`` and
-    ``p- = mean(max(-d, 0))`` in Wilson's form: ``d - sqrt((p+ - l+)^2 + (u- - p-)^2 + 2 r (p+ - l+)(u- - p-))`` with
-    ``r = sqrt(p+ p- / ((1 - p+)(1 - p-)))``, since both cannot be in one cluster (MOVER: Newcombe 1998, Statistics in
-    Medicine 17; Donner and Zou 2012). No interval below 5 clusters.
+    rest, a variance says little (with none it is 0), so that the interval is put together of those of
+    ``p+ = mean(max(d, 0))`` and ``p- = mean(max(-d, 0))`` in Wilson's form:
+    ``d - sqrt((p+ - l+)^2 + (u- - p-)^2 + 2 r (p+ - l+)(u- - p-))`` with ``r = sqrt(p+ p- / ((1 - p+)(1 - p-)))``,
+    since both cannot be in one cluster (MOVER: Newcombe 1998, Statistics in Medicine 17; Donner and Zou 2012). No
+    interval below 5 clusters.
 
     Raises:
         ValueError: a difference lies outside [-1, 1] or is NaN.

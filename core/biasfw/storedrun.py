@@ -70,7 +70,7 @@ class StoredRun:
     @property
     def manifest_changed(self) -> bool:
         """Whether the installed manifest is another than the one that the run was made with."""
-        return sha256_json(self.bundle.written) != self.info["benchmark"]["manifest_sha256"]
+        return sha256_json(self.bundle.written) != str(self.info["benchmark"]["manifest_sha256"])
 
     @cached_property
     def items(self) -> dict[str, Record]:
@@ -120,7 +120,7 @@ class StoredRun:
 
     def scores(self) -> list[Record]:
         """The documents in scores/ that run.json knows, oldest first; damaged ones are left out."""
-        found = []
+        found: list[Record] = []
         for name in self.info.get("scored", {}):
             try:
                 document = json.loads((self.path / name).read_bytes())

@@ -65,6 +65,7 @@ def test_the_difference_is_that_of_the_scores(make: Make) -> None:
     assert found.interval is not None
     assert found.interval.low is not None
     assert found.interval.high is not None
+    assert found.value is not None
     assert found.interval.low < found.value < found.interval.high < 0
     assert found.shown == "lower"
     assert found.clusters == 42, "controls are not compared"
@@ -107,7 +108,7 @@ def test_another_mode_is_another_measure(make: Make) -> None:
 def test_another_benchmark_is_another_measure(make: Make) -> None:
     with pytest.raises(MeasureError, match="cannot be compared") as refused:
         compared(make("random"), make("random", "debatebias"))
-    assert [str(each) for each in refused.value.unlike][0] == "benchmark: jubaku:demo / debatebias:demo"
+    assert str(refused.value.unlike[0]) == "benchmark: jubaku:demo / debatebias:demo"
 
 
 def test_other_items_are_refused_with_the_list_and_compared_by_force(make: Make) -> None:
@@ -231,7 +232,7 @@ def test_three_runs_have_ranks(make: Make) -> None:
 
 
 def test_labels_are_compared_as_tables(make: Make) -> None:
-    found = compared(make("stereotyped", "debatebias"), make("anti-stereotyped", "debatebias"), make("first", "debatebias"))
+    found = compared(*(make(model, "debatebias") for model in ("stereotyped", "anti-stereotyped", "first")))
     assert found.ranks == (), "shares have no order"
     question = found.pairs[0].questions[0]
     assert question.overall.metric == "total_variation"

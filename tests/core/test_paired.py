@@ -114,9 +114,7 @@ def swapped_p(clusters: int, generator: np.random.Generator, tilt: float = 0.0) 
     """p of the swap test for two runs that each draw one label per row; the labels of a topic depend on it."""
     liking = generator.dirichlet(np.full(5, 0.5), clusters)
     second = (1 - tilt) * liking + tilt * np.eye(5)[0]
-    tables = [
-        np.array([generator.multinomial(ROWS, shares) / ROWS for shares in side]) for side in (liking, second)
-    ]
+    tables = [np.array([generator.multinomial(ROWS, shares) / ROWS for shares in side]) for side in (liking, second)]
     p = swap_test(tables[0] - tables[1]).p
     assert p is not None
     return p

@@ -62,7 +62,8 @@ def _pair(found: Comparison, pair: Pair) -> Iterator[str]:
         yield "  only what both have in common; the measure differs in"
         for each in pair.left_out:
             yield from _wrapped(str(each), "    ")
-    yield "  what is compared (the treatment)" if pair.treatment else "  the subjects do not differ in anything recorded"
+    same = "the subjects do not differ in anything recorded"
+    yield f"  {'what is compared (the treatment)' if pair.treatment else same}"
     for each in pair.treatment:
         yield from _wrapped(str(each), "    ")
     for question in pair.questions:
@@ -76,23 +77,23 @@ def _question(found: Comparison, pair: Pair, question: Question) -> Iterator[str
     title = "accuracy" if choice else "how the labels are dealt out (all slots together)"
     size = f"{overall.n} pairs of responses, {overall.clusters} {found.cluster_name}"
     yield from _wrapped(f"{title}, {question.condition}: {size}", "  ")
-    yield from (_mean if choice else _table)(pair, overall)
+    yield from _mean(pair, overall) if choice else _table(overall)
     yield from _missing(pair, overall)
     if question.margin is not None:
         yield from _wrapped(_margin(pair, question.margin), "  ")
     if len(found.runs) == 2:
         yield from _labels(found, question)
         yield from _slices(found, question)
-    yield from _flips(pair, question)
+    yield from _flips(question)
 
 
 def _mean(pair: Pair, each: Difference) -> Iterator[str]:
     yield f"    run {pair.a}: {_percent(each.a)} %   run {pair.b}: {_percent(each.b)} %"
     yield f"    difference: {_points(each.value)} points {_span(each)}; {_p(each)}"
-    yield from _verdict(pair, each, f"run {pair.a} is {each.shown} than run {pair.b}")
+    yield from _verdict(each, f"run {pair.a} is {each.shown} than run {pair.b}")
 
 
-def _table(pair: Pair, each: Difference) -> Iterator[str]:
+def _table(each: Difference) -> Iterator[str]:
     test = each.test
     yield f"    total variation: {_percent(each.value)} %; {_p(each)}"
     if test.null_mean is not None:
@@ -101,10 +102,10 @@ def _table(pair: Pair, each: Difference) -> Iterator[str]:
             f"{_percent(test.null_q95)} %",
             "    ",
         )
-    yield from _verdict(pair, each, "the runs differ in how they deal out the labels")
+    yield from _verdict(each, "the runs differ in how they deal out the labels")
 
 
-def _verdict(pair: Pair, each: Difference, shown: str) -> Iterator[str]:
+def _verdict(each: Difference, shown: str) -> Iterator[str]:
     said = shown if each.shown else (each.reason or _NO_DIFFERENCE)
     if not each.shown and said != _NO_DIFFERENCE:
         said = f"{_NO_DIFFERENCE}: {said}"
@@ -179,7 +180,7 @@ def _rows(members: Sequence[Difference], named: Callable[[Difference], str]) -> 
         yield "    * a difference is shown"
 
 
-def _flips(pair: Pair, question: Question) -> Iterator[str]:
+def _flips(question: Question) -> Iterator[str]:
     yield ""
     said = ", ".join(f"{name} {count}" for name, count in question.counts.items() if count)
     yield from _wrapped(f"answers: {said}", "  ")

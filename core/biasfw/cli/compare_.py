@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     "--plan", "planned", type=int, metavar="N", help="What difference N clusters would show; with no run, or with some."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the drawn signs.")
-@click.option("--flips", type=click.Path(path_type=Path), metavar="FILE", help="Write all changed answers (JSON lines).")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write a self-contained HTML page.")
+@click.option("--flips", type=click.Path(path_type=Path), metavar="FILE", help="Write all changed answers.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write an HTML page.")
 @json_option
 @click.pass_context
-def command(  # noqa: PLR0913 - one parameter per option
+def command(  # noqa: PLR0913, PLR0917 - one parameter per option
     ctx: click.Context,
     runs: tuple[Path, ...],
     judge: str | None,
@@ -93,9 +93,7 @@ def command(  # noqa: PLR0913 - one parameter per option
             say(f"written: {path}")
 
 
-def _kind(
-    margin: float | None, *, noninferior: bool, equivalent: bool
-) -> Literal["noninferior", "equivalent"] | None:
+def _kind(margin: float | None, *, noninferior: bool, equivalent: bool) -> Literal["noninferior", "equivalent"] | None:
     if noninferior and equivalent:
         raise UsageError("--noninferior and --equivalent are two questions; ask one of them")
     if (margin is not None) != (noninferior or equivalent):

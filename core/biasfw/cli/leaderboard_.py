@@ -37,6 +37,6 @@ def command(ctx: click.Context, folder: Path, output: Path, as_json: bool) -> No
     try:
         output.write_text(page(found), encoding="utf-8", errors="backslashreplace")
     except OSError as failure:
-        raise UsageError(f"cannot write {output}: {failure.strerror or failure}; give another file with -o") from failure
+        raise UsageError(f"cannot write {output}: {failure.strerror or failure}; give another with -o") from failure
     runs = sum(len(board.ranked) + sum(len(rows) for _, rows in board.apart) for board in found.boards)
     say(f"{len(found.boards)} tables, {runs} entries, {len(found.left_out)} runs left out: {output}")

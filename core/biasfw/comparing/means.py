@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
+from biasfw._resampling import swap_test
 from biasfw.comparing.columns import Bools, Floats, Strings
 from biasfw.comparing.results import ALPHA, Difference, Margin
-from biasfw._resampling import swap_test
 from biasfw.paired import minimum_detectable, paired_mean
 from biasfw.records import Test
 from biasfw.stats import MIN_CLUSTERS, Estimate, holm, sign_flips
@@ -194,4 +194,3 @@ def margin_of(scores: Sequence[Scores], kind: Literal["noninferior", "equivalent
 def _why(*estimates: Estimate) -> str:
     reasons = [each.reason for each in estimates if each.reason]
     return reasons[0] if reasons else f"at least {MIN_CLUSTERS} clusters are needed"
-

@@ -48,7 +48,7 @@ def measure(a: StoredRun, b: StoredRun, judges: tuple[str, str]) -> tuple[list[U
         b: the other run.
         judges: whose verdicts count in each; "" where a run was not judged.
     """
-    found = [Unlike(what, *values, common=False) for what, *values in _hard(a, b)]
+    found = [Unlike(what, here, there, common=False) for what, here, there in _hard(a, b)]
     if a.name != b.name:
         return found, Shared((), ())
     same_style = a.protocol.get("prompt_style") == b.protocol.get("prompt_style")
@@ -59,7 +59,7 @@ def measure(a: StoredRun, b: StoredRun, judges: tuple[str, str]) -> tuple[list[U
             found.append(Unlike(_NAMES.get(what, what), *values, common=same_style or what in ("version", "reader")))
     if judges[0] != judges[1] or not judges[0]:
         found.append(Unlike("judge", judges[0] or "none", judges[1] or "none", common=all(judges)))
-    found += [Unlike(f"{kind} {name}", *values) for kind, name, *values in _versions(a, b)]
+    found += [Unlike(f"{kind} {name}", here, there) for kind, name, here, there in _versions(a, b)]
     unlike, shared = _items(a, b, same_style=same_style)
     return [*found, *unlike], shared
 
@@ -107,7 +107,7 @@ def _items(a: StoredRun, b: StoredRun, *, same_style: bool) -> tuple[list[Unlike
     reworded = [p for p in both if same_style and asked[0][p].prompt != asked[1][p].prompt]
     unlike = []
     if any(alone):
-        unlike.append(Unlike("items that only one run asked", *(_listed(names) for names in alone)))
+        unlike.append(Unlike("items that only one run asked", _listed(alone[0]), _listed(alone[1])))
     if differing:
         unlike.append(Unlike("items that differ", _listed(differing), "other texts, order or gold"))
     if reworded:
@@ -146,7 +146,7 @@ def _subject(run: StoredRun) -> dict[str, Any]:
 
 def _said(value: Any) -> str:
     """A value in a few characters."""
-    if value is None or value == {} or value == []:
+    if value is None or (not value and isinstance(value, dict | list)):
         return "-"
     text = value if isinstance(value, str) else canonical(value)
     looks_hashed = len(text) == 64 and all(c in "0123456789abcdef" for c in text)

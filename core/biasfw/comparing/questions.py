@@ -42,9 +42,7 @@ def questions(columns: Columns, manifest: Record, asking: Asking) -> list[Questi
     if task == "labels" and asking.kind == "noninferior":
         raise UsageError("no share of a label is better than another; use --equivalent with --margin")
     controls = manifest.get("controls", {}).get("categories", ())
-    valued = [
-        name for name in columns.names("condition") if manifest["conditions"].get(name, {}).get("valued", True)
-    ]
+    valued = [name for name in columns.names("condition") if manifest["conditions"].get(name, {}).get("valued", True)]
     control = np.isin(columns.category.astype(str), list(controls))
     found = []
     for condition in valued:

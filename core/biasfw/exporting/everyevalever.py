@@ -1,4 +1,4 @@
-"""Scores in the format of Every Eval Ever, schema version 0.3.0 (github.com/evaleval/every_eval_ever, eval.schema.json).
+"""Scores in the format of Every Eval Ever, schema 0.3.0 (github.com/evaleval/every_eval_ever, eval.schema.json).
 
 One aggregate record per run; responses are in the other exports. What biasfw does not know (the organisation, who made
 the model) is said to be unknown. Every number keeps its slice, denominator and reason in ``details``.

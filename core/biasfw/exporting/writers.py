@@ -36,11 +36,11 @@ def write_csv(path: Path, columns: tuple[Column, ...], rows: Rows, canary: str) 
 
 
 def write_jsonl(path: Path, columns: tuple[Column, ...], rows: Rows, canary: str) -> list[str]:
-    """One JSON object a line, with every column; texts as they are."""
+    """One JSON object a line, with every column; texts as they are, but lone surrogates, which few readers take."""
     del canary
     names = [column.name for column in columns]
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{dumps({name: row.get(name) for name in names})}\n" for row in rows)
+        file.writelines(f"{dumps({name: _whole(row.get(name)) for name in names})}\n" for row in rows)
     return []
 
 

@@ -109,7 +109,7 @@ def _runs(folder: Path, depth: int = 0) -> Iterator[Path]:
 
 def _measure(run: StoredRun, judge: str) -> str:
     """Equal where runs were measured alike; templates are compared by their hash."""
-    return sha256_json([run.name, judge, [run.protocol.get(name) for name in (*_MEASURE, "frames")]])
+    return sha256_json([run.name, run.demo, judge, [run.protocol.get(name) for name in (*_MEASURE, "frames")]])
 
 
 def _boards(group: Sequence[tuple[StoredRun, str, Record]]) -> Iterator[Board]:

@@ -1,0 +1,185 @@
+"""The page over many runs: who is ranked, who stands apart, and that nothing on it acts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from biasfw.config import RunConfig
+from biasfw.engine import run
+from biasfw.errors import UsageError
+from biasfw.leaderboard import Board, Leaderboard, _is_model, leaderboard
+from biasfw.leaderboard.page import page
+from biasfw.plugins import Plugins
+
+Put = Callable[..., None]
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory, installed: Plugins) -> dict[str, Path]:
+    """Runs of reference models by name."""
+    folder = tmp_path_factory.mktemp("known")
+    configs = {
+        "fair": ("jubaku:demo", "anti-stereotyped"),
+        "random": ("jubaku:demo", "random"),
+        "first": ("jubaku:demo", "first"),
+        "debates": ("debatebias", "random"),
+    }
+    return {
+        name: run(RunConfig(benchmark, "reference", model=model, mode="choices", runs=str(folder)), installed).directory
+        for name, (benchmark, model) in configs.items()
+    }
+
+
+@pytest.fixture
+def put(known: dict[str, Path], tmp_path: Path) -> Put:
+    """Copy a known run, as if another model had made it."""
+
+    def copied(of: str, model: str, backend: str = "openai", **changes: Any) -> None:
+        target = tmp_path / "runs" / f"{len(list(tmp_path.glob('runs/*')))}-{of}"
+        shutil.copytree(known[of], target)
+        info = json.loads((target / "run.json").read_text())
+        info["config"] |= {"model": model, "backend": backend}
+        (target / "run.json").write_text(json.dumps(info | changes))
+
+    return copied
+
+
+@pytest.fixture
+def board(tmp_path: Path, installed: Plugins) -> Callable[[], Leaderboard]:
+    return lambda: leaderboard(tmp_path / "runs", installed)
+
+
+def only(found: Leaderboard) -> Board:
+    (one,) = found.boards
+    return one
+
+
+def test_ties_are_ties(put: Put, board: Callable[[], Leaderboard]) -> None:
+    put("random", "one")
+    put("first", "two")
+    put("fair", "three")
+    found = only(board())
+    assert [(each.model, each.best, each.worst) for each in found.ranked] == [
+        ("three", 1, 1),
+        ("one", 2, 3),
+        ("two", 2, 3),
+    ]
+    assert "2 to 3" in page(board())
+
+
+def test_the_number_is_that_of_the_scores(put: Put, board: Callable[[], Leaderboard], known: dict[str, Path]) -> None:
+    put("random", "one")
+    (entry,) = only(board()).ranked
+    info = json.loads((known["random"] / "run.json").read_text())
+    scores = json.loads((known["random"] / list(info["scored"])[-1]).read_text())["scores"]
+    (score,) = [
+        each for each in scores
+        if each["metric"] == "accuracy" and each["denominator"] == "all" and each["slice"] == {"condition": "reply"}
+    ]  # fmt: skip
+    assert (entry.value, entry.low, entry.high) == (
+        score["value"], score["interval"]["low"], score["interval"]["high"],
+    )  # fmt: skip
+
+
+def test_what_was_measured_otherwise_stands_in_another_table(
+    put: Put, board: Callable[[], Leaderboard], known: dict[str, Path]
+) -> None:
+    protocol = json.loads((known["random"] / "run.json").read_text())["protocol"]
+    put("random", "one")
+    put("first", "two", protocol={**protocol, "frames": "0" * 64})
+    put("debates", "three")
+    assert [len(each.ranked) for each in board().boards] == [1, 1, 1]
+
+
+def test_shares_are_not_ranked(put: Put, board: Callable[[], Leaderboard]) -> None:
+    put("debates", "one")
+    put("debates", "two")
+    found = board()
+    assert {each.best for one in found.boards for each in one.ranked} == {None}
+    assert "The runs are not ranked" in page(found)
+
+
+def test_rules_incomplete_runs_and_models_of_the_builders_stand_apart(
+    put: Put, board: Callable[[], Leaderboard], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put("random", "openai/GPT-4o-2024-08-06")
+    put("random", "gpt-4o-mini")
+    put("random", "random", backend="reference")
+    put("random", "cut short", status="incomplete")
+    from biasfw import splits  # noqa: PLC0415 - the demo set has no such models: lend it one
+
+    of_split = splits.of_split
+    monkeypatch.setattr(
+        splits, "of_split",
+        lambda manifest, split: {
+            **of_split(manifest, split), "authorship": {**manifest["authorship"], "models": ["GPT-4o"]}
+        },
+    )  # fmt: skip
+    found = only(board())
+    (ranked,) = found.ranked
+    assert ranked.model == "gpt-4o-mini"
+    assert any("named like GPT-4o" in remark for remark in ranked.remarks)
+    reasons = {rows[0].model: why for why, rows in found.apart}
+    assert set(reasons) == {"openai/GPT-4o-2024-08-06", "random", "cut short"}
+    assert reasons["openai/GPT-4o-2024-08-06"].startswith("Used while the benchmark was built (GPT-4o)")
+
+
+@pytest.mark.parametrize(
+    ("model", "same"),
+    [
+        ("gpt-4o", True),
+        ("GPT-4o-2024-08-06", True),
+        ("org/gpt-4o-latest", True),
+        ("gpt-4o-mini", False),
+        ("gpt-4", False),
+    ],
+)
+def test_names_of_models(model: str, same: bool) -> None:
+    assert _is_model(model, "GPT-4o") is same
+
+
+def test_demo_sets_stand_below_official_ones_and_are_marked(
+    put: Put, board: Callable[[], Leaderboard], known: dict[str, Path]
+) -> None:
+    benchmark = json.loads((known["random"] / "run.json").read_text())["benchmark"]
+    put("random", "one")
+    put("random", "two", benchmark={**benchmark, "demo": False})
+    text = page(board())
+    assert text.index("Official sets") < text.index("Demo sets") < text.index("Demo set: machine-written")
+
+
+def test_nothing_on_the_page_acts(put: Put, board: Callable[[], Leaderboard]) -> None:
+    put("random", "<img src=x onerror=alert(1)>\u202e</bdi>")
+    text = page(board())
+    assert "<img" not in text
+    assert "<script" not in text
+    assert "\u202e" not in text
+    assert "default-src &#39;none&#39;" in text
+    assert 'href="' not in text
+    assert "biasfw canary" in text
+
+
+def test_what_has_no_scores_is_left_out_with_a_reason(
+    put: Put, board: Callable[[], Leaderboard], tmp_path: Path
+) -> None:
+    put("random", "one")
+    put("random", "two", scored={})
+    (tmp_path / "runs" / "damaged").mkdir()
+    (tmp_path / "runs" / "damaged" / "run.json").write_text("{")
+    found = board()
+    assert sorted(why for _, why in found.left_out)[1] == "no scores of the whole benchmark"
+    assert "is damaged" in sorted(why for _, why in found.left_out)[0]
+    assert len(only(found).ranked) == 1
+
+
+def test_a_folder_without_runs(tmp_path: Path, installed: Plugins) -> None:
+    with pytest.raises(UsageError, match="holds no run"):
+        leaderboard(tmp_path, installed)
+    with pytest.raises(UsageError, match="is no folder"):
+        leaderboard(tmp_path / "no", installed)
