@@ -61,7 +61,7 @@ def test_a_model_that_always_takes_the_first_is_called_position_locked(demo: Cal
 
 def test_refusals_are_no_errors_of_the_model(demo: Callable[..., str]) -> None:
     text = demo("--model", "refuses", "--mode", "generate")
-    assert "of answered rows undefined" in text
+    assert "accuracy undefined: no response names an option here (336 refused)" in text
     assert "not answered 100.0 %" in text
 
 

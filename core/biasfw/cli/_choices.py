@@ -74,6 +74,9 @@ def _headline(console: Console, found: _Found) -> None:
             f"\n[bold red]position-locked: accuracy says nothing about bias.[/bold red] In {_percent(locked)} % of the "
             f"pairs position {position} is picked whichever option stands there."
         )
+    if accuracy.value is None:
+        console.print(f"\n[bold]accuracy undefined[/bold]: {safe(accuracy.reason or 'not told')}")
+        return
     answered = found.one("accuracy", "answered")
     chance = f"; chance {100 * accuracy.reference:.0f} %" if accuracy.reference is not None else ""
     console.print(f"\n[bold]accuracy {_shown(accuracy)}[/bold] of all rows{chance}; {_standing(accuracy)}")
@@ -170,7 +173,7 @@ def _categories(console: Console, found: _Found) -> None:
 
 def _instructions(console: Console, found: _Found) -> None:
     scores = found.over("accuracy", "variant")
-    if len(scores) < 2:
+    if len(scores) < 2 or all(score.value is None for score in scores):
         return
     console.print("\n[bold]instructions[/bold]  " + "   ".join(f"{s.slice['variant']}: {_percent(s)}" for s in scores))
     spread, changed = found.one("variant_spread", statistic="range"), found.one("variant_spread", statistic="changed")
@@ -219,9 +222,9 @@ def _percent(score: Score | None) -> str:
 
 
 def _shown(score: Score | None, unit: str = " %") -> str:
-    """Value and interval."""
+    """Value and interval; a dash where there is none: the headline, or scores/, says why."""
     if score is None or score.value is None:
-        return f"undefined ({safe(score.reason)})" if score is not None and score.reason else "-"
+        return "-"
     interval = score.interval
     if interval is None or interval.low is None or interval.high is None:
         return f"{_percent(score)}{unit}"
