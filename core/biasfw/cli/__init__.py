@@ -28,6 +28,7 @@ _COMMANDS = {  # name -> the first line of its help, so that `biasfw --help` imp
     "parse": "Read texts with a parser.",
     "check": "Check a language pack or a benchmark.",
     "new": "Write the beginning of something new.",
+    "submit": "Pack a benchmark to send it in.",
     "fetch": "Get the official files of a benchmark.",
     "list": "List benchmarks and components.",
     "show": "Show a benchmark or a component.",
