@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from sys import intern
 from typing import Any, Protocol
 from zlib import crc32
 
@@ -66,7 +67,7 @@ def handle(request: Request) -> Handle:
     """The handle of a rendered request."""
     text = (request.prompt or "") + "".join(message.content for message in request.messages)
     prefix = crc32(text[:PREFIX_CHARACTERS].encode("utf-8", "surrogatepass"))
-    return Handle(request.key, request.item_id, len(text), prefix)
+    return Handle(intern(request.key), request.item_id, len(text), prefix)  # the key is in several indexes
 
 
 class Answers(Protocol):

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from sys import intern
 from types import TracebackType
 from typing import Any, BinaryIO, NoReturn
 
@@ -94,7 +95,7 @@ class JsonLines:
             row = json.loads(line)
         except (ValueError, RecursionError):
             return None
-        return str(row[self.id_field]) if schemas.valid(self.schema)(row) else None
+        return intern(str(row[self.id_field])) if schemas.valid(self.schema)(row) else None
 
     def _rewrite(self, good: list[bytes], damaged: list[tuple[int, bytes]]) -> None:
         with (self.path.parent / f"{self.path.name}.damaged").open("ab") as aside:
@@ -145,7 +146,7 @@ class JsonLines:
             os.ftruncate(self._file, self._end)
             os.lseek(self._file, self._end, os.SEEK_SET)
             self._fail(failure)
-        self.index[name] = (self._end, len(line))
+        self.index[intern(name)] = (self._end, len(line))
         self._end += len(line)
 
     def _fail(self, failure: OSError) -> NoReturn:

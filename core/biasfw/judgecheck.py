@@ -40,7 +40,7 @@ def check_judges(report: Report, document: Document, packs: Mapping[str, Languag
         for component in askers:
             _render(report, document, packs, kit, component)
     if count := len(manifest.get("judges", {})):
-        report.facts.append(f"{count} judges of its own")
+        report.facts.append(f"{count} judge{'s' if count > 1 else ''} of its own")
 
 
 def _spec(component: Component) -> JudgeSpec:

@@ -143,7 +143,7 @@ class _Desk:
         for handle in handles:
             response = self.directory.answered(handle.key)
             if response is not None:
-                yield _Paper(self, self.plan.items[handle.item_id], response)
+                yield _Paper(self, handle, self.plan.items[handle.item_id], response)
 
 
 @dataclass(slots=True)
@@ -151,6 +151,7 @@ class _Paper:
     """One response to be judged. What several judges need of it is made once, and only if it is needed."""
 
     desk: _Desk
+    handle: Handle
     item: Item
     response: Response
     answers: dict[str, Answer] = field(default_factory=dict)
@@ -254,7 +255,7 @@ def judge_responses(
         directory.save(judges={**known, **directory.info.get("judges", {})}, judge=sitting.name)
         progress.start("judging", len(handles), 0)
         for paper in desk.papers(handles):
-            judged.take(paper.response.key, paper.verdict(sitting))
+            judged.take(paper.handle.key, paper.verdict(sitting))
             progress.step("judged")
         progress.finish()
     finally:

@@ -16,7 +16,7 @@ from biasfw.keys import canonical, sha256_json
 from biasfw.languages import LanguagePack
 from biasfw.plan import Plan
 from biasfw.plugins import Plugins, load_class
-from biasfw.records import Mode, Request, Response
+from biasfw.records import Answer, Mode, Outcome, Reading, Request, Response
 from biasfw.rendering import request_key
 from biasfw.schemas import check_options
 
@@ -120,6 +120,17 @@ Sitting = Leaf | Bench
 def questions(leaf: ModelLeaf, case: Case) -> list[Request]:
     """What the judge wants to know about a case, with keys."""
     return [replace(request, key=request_key(request)) for request in leaf.judge.requests(case)]
+
+
+def questions_per_response(plan: Plan, seat: Seat) -> int:
+    """How many questions a judge has about a response in which something is written. No model is looked at."""
+    trial = plan.selected.trials[0]
+    request = plan.renderer.request(trial)
+    nothing = Answer({slot.key: Reading(Outcome.UNPARSED) for slot in plan.form.slots})
+    judge = cast("Judge", _built(plan, seat))
+    return len(
+        judge.requests(Case(trial.item, request, Response(request.key, text="-", finish_reason="stop"), nothing))
+    )
 
 
 def asking(sitting: Sitting) -> Iterator[ModelLeaf]:

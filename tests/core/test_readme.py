@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from biasfw.config import RunConfig
+from biasfw.juries import find
 from biasfw.parsing import Texts, usual_bundle
 from biasfw.plugins import Plugins
 
@@ -28,6 +29,13 @@ def test_the_sample_of_a_configuration_is_one(text: str, tmp_path: Path) -> None
     path.write_text(re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)[0], encoding="utf-8")
     config = RunConfig.from_file(path, {})
     assert (config.benchmark, config.preset, config.languages) == ("debatebias", "contrast", ("en", "ko"))
+
+
+def test_the_sample_of_a_panel_is_one(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "my-panel.yaml"
+    path.write_text(re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)[1], encoding="utf-8")
+    panel = find(str(path), {"name": "debatebias", "task": "labels"}, Plugins.installed())
+    assert [member.name for member in panel.members] == ["rules", "small", "large"]
 
 
 def test_every_key_of_a_configuration_is_named(text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from biasfw.errors import DataError
 from biasfw.plan import Plan, make_plan
 from biasfw.plugins import Plugins
 from biasfw.records import Request
+from biasfw.sitting import questions_per_response
 from biasfw.store import read_run
 from biasfw.textfile import read_jsonl
 
@@ -45,6 +47,7 @@ def print_plan(config: RunConfig, plugins: Plugins, *, as_json: bool) -> None:
         "backend": plan.backend.spec.name,
         "backend_options": dict(plan.backend_options),
         "judge": plan.jury.name,
+        "judge_models": list(_judge_models(plan, requests)),
         "metrics": [component.spec.name for component, _ in plan.metrics],
         "samples": [encode(request) for request in islice(plan.requests(), 3)],
     }
@@ -55,6 +58,18 @@ def print_plan(config: RunConfig, plugins: Plugins, *, as_json: bool) -> None:
         print_json(document)
     else:
         _print(document, plan)
+
+
+def _judge_models(plan: Plan, responses: int) -> Iterator[dict[str, Any]]:
+    """Who asks which model, and how much, if every response holds something to judge."""
+    for seat in plan.jury.leaves:
+        if seat.binding is not None:
+            yield {
+                "judge": seat.name,
+                "backend": seat.binding.spec.name,
+                "model": seat.binding.model,
+                "questions_at_most": responses * questions_per_response(plan, seat),
+            }
 
 
 def measured(plan: Plan) -> tuple[float, Path] | None:
@@ -88,9 +103,12 @@ def request_text(request: Request) -> str:
 
 def _print(document: dict[str, Any], plan: Plan) -> None:
     for name, value in document.items():
-        if name not in ("samples", "notes"):
+        if name not in ("samples", "notes", "judge_models"):
             text = ", ".join(map(str, value)) if isinstance(value, list) else value
             say(f"{name.replace('_', ' ')}: {text}")
+    for asks in document["judge_models"]:
+        model = f"{asks['backend']} {asks['model']}" if asks["model"] else asks["backend"]
+        say(f"judge {asks['judge']} asks {model}: {asks['questions_at_most']} questions at most")
     for note in plan.notes:
         say(f"note: {note}")
     for request in islice(plan.requests(), 3):

@@ -13,7 +13,7 @@ from biasfw.cli import plugins_of
 from biasfw.cli._common import json_option, print_json, say
 from biasfw.errors import UsageError
 from biasfw.plugins import HOOKS, Component, Plugins
-from biasfw.specs import BackendSpec
+from biasfw.specs import BackendSpec, JudgeSpec
 
 # What the reference models say; who they are is in `biasfw.tasks`.
 MODELS = {
@@ -116,11 +116,35 @@ def _print_component(component: Component) -> None:
     say(f"{row['kind']} {row['name']}: {row['summary']}\n  from {row['from']}")
     if row["extra"]:
         say(f"  needs: pip install 'biasfw[{row['extra']}]' (in a checkout: pip install -e \".[{row['extra']}]\")")
+    flag = "-B " if row["kind"] == "backend" else ""
     for name, schema in row["options"].items():
         kind = schema.get("type", "any")
-        kinds = "|".join(kind) if isinstance(kind, list) else kind
+        kinds = "|".join([kind] if isinstance(kind, str) else kind)
+        if "enum" in schema:
+            kinds = "|".join(map(str, schema["enum"]))
         default = f", default {schema['default']}" if schema.get("default") is not None else ""
-        say(f"  -B {name}=...  ({kinds}{default}) {schema.get('description', '')}")
+        say(f"  {flag}{name}=...  ({kinds}{default}) {schema.get('description', '')}")
+    if isinstance(component.spec, JudgeSpec):
+        _print_use_of_judge(component.spec)
+
+
+def _print_use_of_judge(spec: JudgeSpec) -> None:
+    """How a judge with a model, members or options is named: in a file."""
+    lines = [f"judge: {spec.name}"]
+    if spec.roles:
+        lines += ["backend: llamacpp", "model: ./my-model.gguf"]
+    for name, schema in list(spec.options.get("properties", {}).items())[:1]:
+        lines.append(f"options: {{{name}: {schema.get('default', '...')}}}")
+    if spec.combines:
+        lines += [
+            "members:",
+            "  - {name: rules, judge: rules}",
+            "  - {name: small, judge: llm, backend: llamacpp, model: ./my-model.gguf}",
+            "  - {name: large, judge: llm, backend: hf, model: OWNER/NAME}",
+        ]
+    if len(lines) > 1:
+        say("  biasfw judge RUN --judge FILE.yaml, where FILE.yaml holds")
+        say("\n".join(f"    {line}" for line in lines))
 
 
 def _print_bundle(bundle: Bundle) -> None:
