@@ -50,20 +50,41 @@ class Scores:
 
 def mean_difference(scores: Scores, metric: str, where: Mapping[str, str], family: str, seed: int = 0) -> Difference:
     """``mean_c d_c`` with its interval and sign-flip tests, as observed and with the missing answers at their worst."""
-    if not len(scores.cluster):
-        return _nothing(metric, where, family)
-    means = scores.by_cluster()
+    return mean_differences([(scores, where)], metric, family, seed)[0]
+
+
+def mean_differences(
+    parts: Sequence[tuple[Scores, Mapping[str, str]]], metric: str, family: str, seed: int = 0
+) -> list[Difference]:
+    """``mean_difference`` of several scores of the same rows: their tests share the drawn signs."""
+    if not parts:
+        return []
+    if not len(parts[0][0].cluster):
+        return [_nothing(metric, where, family) for _, where in parts]
+    means = [scores.by_cluster() for scores, _ in parts]
+    tests = iter(sign_flips(np.concatenate([each[:, 2:] for each in means], axis=1), null="no difference", seed=seed))
+    return [
+        _difference(scores, each, (next(tests), next(tests), next(tests)), (metric, dict(where), family))
+        for (scores, where), each in zip(parts, means, strict=True)
+    ]
+
+
+def _difference(
+    scores: Scores, means: Floats, tests: tuple[Test, Test, Test], names: tuple[str, dict[str, str], str]
+) -> Difference:
+    """From the (C, 5) means of clusters and the tests of their last three columns."""
+    metric, where, family = names
     differences = means[:, 2]
     estimate = paired_mean(differences)
     value, low, high = (float(column.mean()) for column in means[:, 2:].T)
-    observed, least, greatest = sign_flips(means[:, 2:], null="no difference", seed=seed)
+    observed, least, greatest = tests
     worst = least if value > 0 else greatest
     against = low if value > 0 else -high
     missing = scores.missing
     p_least = observed.p if not any(missing) else worst.p if against > _ROUNDING else 1.0
     return Difference(
         metric=metric,
-        slice=dict(where),
+        slice=where,
         a=float(means[:, 0].mean()),
         b=float(means[:, 1].mean()),
         value=value,
@@ -119,9 +140,11 @@ def table_difference(
     missing = (int(opened[0].sum()), int(opened[1].sum()))
     holes = np.isin(np.arange(count), np.concatenate([both[:rows][opened[0]], both[rows:][opened[1]]]))
     lost = sum(float(table[:, holes].sum(axis=1).mean()) for table in tables) / 2
-    answered = swap_test(differences[:, ~holes])
-    apart = max(0.0, (answered.statistic or 0.0) - lost)
-    p_least = test.p if not any(missing) else answered.p if apart > _ROUNDING else 1.0
+    apart, p_least = test.statistic, test.p
+    if any(missing):
+        answered = swap_test(differences[:, ~holes])
+        apart = max(0.0, (answered.statistic or 0.0) - lost)
+        p_least = answered.p if apart > _ROUNDING else 1.0
     return Difference(
         metric=metric,
         slice=dict(where),

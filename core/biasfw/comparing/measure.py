@@ -98,10 +98,10 @@ def _items(a: StoredRun, b: StoredRun, *, same_style: bool) -> tuple[list[Unlike
     """Items that only one run asked, that differ or whose prompts differ; and the requests that agree."""
     asked = [{(x.item, x.repeat): x for x in run.asked} for run in (a, b)]
     names = [list(dict.fromkeys(x.item for x in run.asked)) for run in (a, b)]
-    alone = [[name for name in names[here] if name not in set(names[1 - here])] for here in (0, 1)]
+    known = [set(each) for each in names]
+    alone = [[name for name in names[here] if name not in known[1 - here]] for here in (0, 1)]
     hashes = [run.item_hashes for run in (a, b)]
-    known = set(names[1])
-    differing = [x for x in names[0] if x in known and hashes[0].get(x) != hashes[1].get(x)]
+    differing = [x for x in names[0] if x in known[1] and hashes[0].get(x) != hashes[1].get(x)]
     dropped = set(differing)
     both = [place for place in asked[0] if place in asked[1] and place[0] not in dropped]
     reworded = [p for p in both if same_style and asked[0][p].prompt != asked[1][p].prompt]
@@ -112,7 +112,8 @@ def _items(a: StoredRun, b: StoredRun, *, same_style: bool) -> tuple[list[Unlike
         unlike.append(Unlike("items that differ", _listed(differing), "other texts, order or gold"))
     if reworded:
         unlike.append(Unlike("prompts that differ", _listed([item for item, _ in reworded]), "another text"))
-    kept = [p for p in both if p not in set(reworded)]
+    other = set(reworded)
+    kept = [p for p in both if p not in other]
     return unlike, Shared(tuple(asked[0][p] for p in kept), tuple(asked[1][p] for p in kept))
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from biasfw.comparing.columns import Bools, Columns, Side, Strings
-from biasfw.comparing.means import NOT_ANSWERED, Scores, margin_of, mean_difference, table_difference
+from biasfw.comparing.means import NOT_ANSWERED, Scores, margin_of, mean_difference, mean_differences, table_difference
 from biasfw.comparing.results import Difference, Flip, Question
 from biasfw.errors import UsageError
 from biasfw.form import JOIN
@@ -99,12 +99,10 @@ def _labels(columns: Columns, rows: Bools, condition: str, asking: Asking) -> Qu
         for slot in slots
         for label in (_present(columns, slot, rows) if asking.slices or asking.kind else ())
     }
-    labels = tuple(
-        mean_difference(
-            scores, "label_share", {"condition": condition, "slot": slot, "label": label}, "labels", asking.seed
-        )
-        for (slot, label), scores in shares.items()
-    )
+    parts = [
+        (scores, {"condition": condition, "slot": slot, "label": label}) for (slot, label), scores in shares.items()
+    ]
+    labels = tuple(mean_differences(parts, "label_share", "labels", asking.seed))
     margin = margin_of(list(shares.values()), asking.kind, asking.margin) if asking.kind and asking.margin else None
     counts: Counter[str] = Counter()
     for slot in slots:
