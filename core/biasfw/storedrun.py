@@ -15,6 +15,7 @@ from biasfw.errors import StoreError, UsageError
 from biasfw.jsonlines import JsonLines
 from biasfw.keys import sha256_json
 from biasfw.plugins import Plugins
+from biasfw.scorefiles import FOLDER
 from biasfw.store import RunDirectory, read_run
 
 Record = Mapping[str, Any]
@@ -122,6 +123,8 @@ class StoredRun:
         """The documents in scores/ that run.json knows, oldest first; damaged ones are left out."""
         found: list[Record] = []
         for name in self.info.get("scored", {}):
+            if Path(name).parent != Path(FOLDER):  # a run from elsewhere points nowhere else
+                continue
             try:
                 document = json.loads((self.path / name).read_bytes())
             except (OSError, ValueError):

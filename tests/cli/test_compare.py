@@ -87,6 +87,7 @@ def test_margins_in_words(runs: dict[str, str]) -> None:
         (["--equivalent"], "--margin M goes with"),
         (["--margin", "5", "--equivalent"], "0.03 is three points"),
         (["--margin", "0.05", "--equivalent", "--noninferior"], "two questions"),
+        (["--plan", "100"], "takes no run, or the one"),
         ([], "add --allow-demo"),
     ],
 )

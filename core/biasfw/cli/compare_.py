@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 @click.option("--noninferior", is_flag=True, help="Is A not worse than B by the margin? (lower 90 % limit above -M)")
 @click.option("--equivalent", is_flag=True, help="Are A and B within the margin? (two one-sided tests)")
 @click.option(
-    "--plan", "planned", type=int, metavar="N", help="What difference N clusters would show; with no run, or with some."
+    "--plan",
+    "planned",
+    type=int,
+    metavar="N",
+    help="What difference N clusters would show; a run tells how much they vary.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the drawn signs.")
 @click.option("--flips", type=click.Path(path_type=Path), metavar="FILE", help="Write all changed answers.")
@@ -60,7 +64,9 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter per option
     from biasfw.comparing.planning import plan  # noqa: PLC0415
 
     kind = _kind(margin, noninferior=noninferior, equivalent=equivalent)
-    if planned is not None and len(runs) < 2:
+    if planned is not None:
+        if len(runs) > 1:
+            raise UsageError("--plan takes no run, or the one whose clusters show how much scores vary")
         found = plan(planned, runs[0] if runs else None, plugins_of(ctx), judge=judge)
         print_json(encode(found)) if as_json else _print_plan(found)
         return
