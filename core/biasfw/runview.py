@@ -82,6 +82,12 @@ class RunView:
         first = dict.fromkeys(file.judge for file in self.scores if file.judge in found)
         return (*first, *(name for name in found if name not in first))
 
+    def agreement(self) -> Mapping[str, Any]:
+        """How far its judges agree, as ``biasfw agreement --json`` says it."""
+        from biasfw import audit, verdicts  # noqa: PLC0415 - start-up time
+
+        return audit.audit(verdicts.open_run(self.path))
+
     def rows(self) -> RunRows:
         """Its requests with what came of them; use it as a context manager.
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 from biasfw import Judgement, RunRow, RunView
-from biasfw_plugins.report.shared import Agreement
 from biasfw_plugins.report.texts import clean, cut
 
 ROWS = 100  # in a block
@@ -79,7 +78,6 @@ class Blocks:
     limit: int
     slots: int  # the most that a run has
     catalogue: Catalogue = field(default_factory=Catalogue)
-    agreement: list[Agreement] = field(default_factory=list)
     count: int = 0
 
     def add(self, source: Source, name: str) -> None:
@@ -89,7 +87,6 @@ class Blocks:
         self.catalogue.runs.append(name)
         self.catalogue.judges.append([clean(judge) for judge in judges])
         self.catalogue.slots.append([slot.key for slot in run.form.slots])
-        self.agreement.append(Agreement())
         writer = Writer(run, self.limit)
         for places in source.blocks:
             chosen = source.read(places)
@@ -119,8 +116,6 @@ class Blocks:
             run=number, language=place("languages", row.item.language), category=place("categories", row.item.category),
             condition=place("conditions", row.item.condition), differ=int(differ), **columns,
         )  # fmt: skip
-        if len(judges) > 1:
-            self.agreement[number].take(judges, said, row.item.language)
 
 
 def _grouped(languages: Sequence[str]) -> Iterator[list[int]]:

@@ -97,7 +97,7 @@ def model_name(run: RunView) -> str:
 
 def _page(runs: Sequence[RunView], blocks: Blocks, asked: int) -> str:
     views = [View(run, Book(run.scores[0], f"{number}.0"), number) for number, run in enumerate(runs)]
-    parts = [_part(view, blocks) for view in views]
+    parts = [_part(view) for view in views]
     style, script = _asset("style.css"), _asset("script.js")
     title = run_name(runs[0]) if len(runs) == 1 else f"{len(runs)} runs"
     names = blocks.catalogue.packed(
@@ -118,7 +118,7 @@ def _page(runs: Sequence[RunView], blocks: Blocks, asked: int) -> str:
     )  # fmt: skip
 
 
-def _part(view: View, blocks: Blocks) -> dict[str, Any]:
+def _part(view: View) -> dict[str, Any]:
     """Everything the page says about one run."""
     run, manifest = view.run, view.run.manifest
     ways: list[dict[str, Any]] = []
@@ -130,7 +130,7 @@ def _part(view: View, blocks: Blocks) -> dict[str, Any]:
             ways.append({"name": ", ".join(map(words, way.values())), "sections": groups.sections(view, way)})
     sections = [
         *shared.outcomes(view),
-        *shared.agreement(view, blocks.agreement[view.number]),
+        *shared.agreement(view),
         shared.every_score(view),
     ]
     return {

@@ -3,40 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
-from biasfw import RunView
+from biasfw import BiasfwError, RunView
 from biasfw_plugins.report.book import DASH, Ref
 from biasfw_plugins.report.figures import Figure, Section, View, interval_figure, outcome_figure
 from biasfw_plugins.report.texts import put, words
 
 MOST = 400  # rows of the table of all scores
-
-
-@dataclass(slots=True)
-class Agreement:
-    """How often each two judges say the same, counted while the rows are read: (judges, slot, language) -> counts."""
-
-    same: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
-    both: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
-
-    def take(
-        self, names: Sequence[str], readings: Mapping[str, Mapping[str, tuple[str, str | None]]], tag: str
-    ) -> None:
-        """Add one response: the readings of each judge by slot; errors are missing, not a verdict."""
-        for place, first in enumerate(names):
-            for second in names[place + 1 :]:
-                for slot, mine in readings.get(first, {}).items():
-                    other = readings.get(second, {}).get(slot)
-                    if other is None or {mine[0], other[0]} & {"error", "judge_error", "judge_unparsed"}:
-                        continue
-                    for language in (tag, ""):
-                        key = (first, second, slot, language)
-                        self.both[key] += 1
-                        self.same[key] += mine == other
 
 
 def outcomes(view: View) -> list[Section]:
@@ -86,29 +61,43 @@ def _controls(view: View) -> list[Figure]:
     ]  # fmt: skip
 
 
-def agreement(view: View, counted: Agreement) -> list[Section]:
-    """How far judges agree, where there are several."""
-    if not counted.both:
+def agreement(view: View) -> list[Section]:
+    """How far judges agree, where there are several, and the members of a panel."""
+    panel = any(judge.get("members") for judge in view.run.info.get("judges", {}).values())
+    if len(view.run.judges) < 2 and not panel:
         return []
-    figure = Figure(
-        "Same verdict, % of the responses that both judged", columns=["judges", "slot", "language", "agree", "n"]
-    )
-    for key in sorted(counted.both, key=lambda key: (key[:3], key[3] != "", key[3])):
-        first, second, slot, tag = key
-        if tag and len(view.run.form.languages) < 2:
+    try:
+        told = view.run.agreement()
+    except BiasfwError as failure:
+        return [Section("agreement", "Do the judges agree?", [], f"It cannot be told: {failure}")]
+    figures = []
+    for among in dict.fromkeys(row["among"] for row in told["agreement"]):
+        rows = [row for row in told["agreement"] if row["among"] == among]
+        title = "Judges" if among == "judges" else f"Members of {among}"
+        figure = Figure(title, columns=["slot, language", "same verdict, %", "AC1", "alpha", "n", "clusters"])
+        for row in rows:
+            figure.rows.append(_agreeing(view, row, only=len(rows) == 1))
+        figure.note = "Compared: " + ", ".join(name.rpartition("/")[2] for name in rows[0]["raters"])
+        figures.append(figure)
+    lead = "Agreement is not accuracy: judges that share a mistake agree. More is told by biasfw agreement."
+    return [Section("agreement", "Do the judges agree?", figures, lead)] if figures else []
+
+
+def _agreeing(view: View, row: Mapping[str, Any], *, only: bool) -> list[Any]:
+    tag = row["language"]
+    where = f"{view.slot(row['slot'])}, {view.language(tag) if tag else 'all'}" if not only else view.slot(row["slot"])
+    cells: list[Any] = [where]
+    for name, scale, digits in (("percent_agreement", 100, 1), ("ac1", 1, 2), ("alpha", 1, 2)):
+        found = row[name]
+        if found["value"] is None:
+            cells.append(put('<span class="none" title="{}">–</span>', found["reason"]))
             continue
-        share = 100 * counted.same[key] / counted.both[key]
-        figure.rows.append(
-            [
-                f"{first} / {second}",
-                view.slot(slot),
-                view.language(tag) if tag else "all",
-                f"{share:.1f}",
-                f"{counted.both[key]:,}",
-            ]
-        )
-    lead = "Counted from the judgements. Agreement is not accuracy: judges can be wrong together."
-    return [Section("agreement", "Do the judges agree?", [figure], lead)]
+        interval, text = found["interval"], f"{scale * found['value']:.{digits}f}"
+        if interval.get("low") is not None:
+            text += f" ({scale * interval['low']:.{digits}f} to {scale * interval['high']:.{digits}f})"
+        cells.append(text)
+    whole = row["percent_agreement"]
+    return [*cells, f"{whole['n']:,}", f"{whole['clusters']:,}"]
 
 
 def every_score(view: View) -> Section:
