@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -19,6 +20,7 @@ from biasfw.textfile import read_jsonl
 from biasfw.yamlfile import load_yaml
 
 MANIFEST = "benchmark.yaml"
+_SPLIT = re.compile("[a-z][a-z0-9_-]*")
 _FIXED = frozenset(f.name for f in fields(Seed)) - {"fields"}
 
 
@@ -143,7 +145,7 @@ class Bundle:
             raise DataError(row.flaw)
         if not schemas.valid("item")(row.value):
             raise DataError(_unlike_the_schema(path, row))
-        seed = _seed(row.value)
+        seed = make_seed(row.value)
         if seed.language not in self.manifest["languages"]:
             what = f"language {seed.language!r} is not among the manifest's languages"
             raise DataError(f"{row.where('/language')}: {what}")
@@ -174,7 +176,8 @@ def _unlike_the_schema(path: Path, row: Row) -> str:
     return ": ".join(part for part in (row.where(problem.pointer), problem.pointer, problem.message) if part)
 
 
-def _seed(row: Mapping[str, Any]) -> Seed:
+def make_seed(row: Mapping[str, Any]) -> Seed:
+    """The seed in a row that fits ``item.schema.json``."""
     known = {name: value for name, value in row.items() if name in _FIXED}
     extra = {name: value for name, value in row.items() if name not in _FIXED}
     known["choices"] = tuple(Choice(**choice) for choice in known.get("choices", ()))
@@ -239,13 +242,16 @@ def installed(plugins: Plugins) -> dict[str, list[tuple[Path, str]]]:
 
 
 def find(name: str, plugins: Plugins, data: Path | None = None, encoding: str | None = None) -> Bundle:
-    """The bundle ``NAME[:SPLIT]`` (``NAME@DISTRIBUTION`` if offered twice), or the one in a folder.
+    """The bundle ``NAME[:SPLIT]`` (``NAME@DISTRIBUTION`` if offered twice), or the one in a folder (``PATH[:SPLIT]``).
 
     Raises:
         UsageError: nobody offers it, or more than one does.
     """
     as_path = Path(name)
     if (as_path / MANIFEST).is_file() or "/" in name or "\\" in name or name in (".", ".."):
+        folder, _, split = name.rpartition(":")
+        if folder and _SPLIT.fullmatch(split) and not (as_path / MANIFEST).is_file():
+            return load(Path(folder), split, data=data, encoding=encoding)
         return load(as_path, data=data, encoding=encoding)
     bare, _, split = name.partition(":")
     bare, _, distribution = bare.partition("@")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from biasfw import bundles
@@ -13,37 +14,39 @@ from biasfw.packcheck import Kit, check_pack
 from biasfw.plugins import Plugins
 
 
-def check(target: str, plugins: Plugins) -> list[Report]:
+def check(target: str, plugins: Plugins, *, without: Collection[str] = ()) -> list[Report]:
     """Check a path (pack, folder of packs, bundle) or a name (language tag, benchmark).
+
+    ``without`` leaves parts of the conformance kit out: ``references`` takes longest.
 
     Raises:
         DataError: there is nothing at the path that can be checked.
         UsageError: nobody offers the name.
     """
-    reports = _check(target, plugins, Kit(plugins))
+    reports = _check(target, plugins, Kit(plugins), without)
     for report in reports:
         report.findings.sort(key=lambda finding: (finding.problem.file, finding.problem.line, finding.problem.column))
     return reports
 
 
-def _check(target: str, plugins: Plugins, kit: Kit) -> list[Report]:
+def _check(target: str, plugins: Plugins, kit: Kit, without: Collection[str]) -> list[Report]:
     path = Path(target)
     written_as_path = "/" in target or "\\" in target or path.suffix == ".yaml" or path.name == ""
     if written_as_path or path.is_file() or (path / bundles.MANIFEST).is_file():
-        return _path(path, kit)
+        return _path(path, kit, without)
     if packs := _packs_named(target, kit):
         return [check_pack(pack, kit) for pack in packs]
     try:
-        return check_bundle(_bundle_named(target, plugins), kit)
+        return check_bundle(_bundle_named(target, plugins), kit, without=without)
     except UsageError:
         if path.is_dir():
-            return _path(path, kit)
+            return _path(path, kit, without)
         raise
 
 
-def _path(path: Path, kit: Kit) -> list[Report]:
+def _path(path: Path, kit: Kit, without: Collection[str]) -> list[Report]:
     if path.name == bundles.MANIFEST:
-        return check_bundle(path.parent, kit)
+        return check_bundle(path.parent, kit, without=without)
     if path.is_file():
         if path.suffix != ".yaml":
             raise DataError(f"{path}: this is no language pack, TAG.yaml; give a pack, or the folder of a benchmark")
@@ -51,7 +54,7 @@ def _path(path: Path, kit: Kit) -> list[Report]:
     if not path.is_dir():
         raise DataError(f"{path}: there is no such file or folder; check the path")
     if (path / bundles.MANIFEST).is_file():
-        return check_bundle(path, kit)
+        return check_bundle(path, kit, without=without)
     packs = sorted(path.glob("*.yaml"))
     if not packs:
         raise DataError(f"{path} holds neither {bundles.MANIFEST} nor language packs (TAG.yaml); give another folder")

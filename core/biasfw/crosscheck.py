@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from biasfw.document import Document, child
@@ -16,12 +16,17 @@ Found = tuple[str, str]  # JSON pointer, message
 
 
 def problems(document: Document) -> list[Problem]:
-    """Everything that does not fit together in a manifest that fits the schema, in the order of the file."""
+    """Everything that does not fit together in a manifest that fits the schema, in the order of the file.
+
+    Of a manifest from which parts were left out, what can be told without them.
+    """
     found = []
-    for check in (_ways, _texts, _labels, _choices, _conditions, _splits, _sources, _answers, _scores):
+    for check, needs in _CHECKS.items():
+        if not all(name in document.value for name in needs):
+            continue
         for pointer, message in check(document.value):
             line, column = document.position(pointer)
-            found.append(Problem(document.name, line, column, pointer, message))
+            found.append(Problem(document.name, line, column, document.original(pointer), message))
     return sorted(found, key=lambda problem: (problem.line, problem.column))
 
 
@@ -265,3 +270,16 @@ def _scores(manifest: Manifest) -> Iterator[Found]:
     for index, entry in enumerate(manifest.get("expected", ())):
         if entry["metric"] not in used:
             yield f"/expected/{index}/metric", _unknown("metric in `metrics`", entry["metric"], used)
+
+
+_CHECKS: Mapping[Callable[[Manifest], Iterator[Found]], tuple[str, ...]] = {  # with what each reads
+    _ways: ("conditions", "templates", "splits"),
+    _texts: ("languages", "conditions", "splits", "templates", "authorship"),
+    _labels: (),
+    _choices: ("task", "orders", "protocols", "categories"),
+    _conditions: ("conditions", "protocols", "categories", "languages", "default_mode", "default_split", "splits"),
+    _splits: ("conditions", "protocols", "splits"),
+    _sources: ("splits",),
+    _answers: ("categories",),
+    _scores: ("metrics", "primary"),
+}

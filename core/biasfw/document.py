@@ -16,13 +16,21 @@ class Document:
     """``value`` as read from ``name``; ``positions`` and ``keys`` map a JSON pointer to (line, column), from 1.
 
     ``positions`` says where a value begins, ``keys`` where the key of a mapping's entry begins. The pointer of the
-    whole document is ``""``.
+    whole document is ``""``. ``origins``: where parts were left out of ``value``, what a pointer was in the file.
     """
 
     name: str
     value: Any
     positions: Mapping[str, Position] = field(default_factory=dict)
     keys: Mapping[str, Position] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    def original(self, pointer: str) -> str:
+        """``pointer`` as it is in the file."""
+        inner = pointer
+        while inner and inner not in self.origins:
+            inner = inner.rpartition("/")[0]
+        return self.origins.get(inner, inner) + pointer[len(inner) :]
 
     def position(self, pointer: str, *, key: bool = False) -> Position:
         """Where ``pointer`` begins (its key, if ``key``); of what is not there, the nearest part around it."""

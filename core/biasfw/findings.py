@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from biasfw.schemas import Problem
 from biasfw.yamlfile import load_yaml
 
 Level = Literal["error", "warning"]
+Kind = Literal["language", "benchmark", "config", "judge", "run", "plugin", "data"]
 
 _PLACED = re.compile(r"(?P<file>.*?\.\w+):(?P<line>\d+)(?::(?P<column>\d+))?: (?P<rest>.*)", re.DOTALL)
 _CELL = re.compile(
@@ -35,15 +36,26 @@ class Finding:
         return f"{place}: {self.level}: {str(self.problem).removeprefix(f'{place}: ')}"
 
 
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Something that was counted or computed: a number, a mapping, or the rows of a table (``about: columns``)."""
+
+    split: str
+    name: str
+    value: Any
+    about: dict[str, Any] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Report:
     """What was found out about one thing. ``facts`` are what was checked and holds, or cannot be said."""
 
-    kind: Literal["language", "benchmark"]
+    kind: Kind
     name: str
     file: str
     facts: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    measures: list[Measure] = field(default_factory=list)
 
     @property
     def errors(self) -> int:
@@ -58,7 +70,7 @@ class Report:
     def add(self, level: Level, document: Document, pointer: str, message: str) -> None:
         """Add what is found at ``pointer`` of a document."""
         line, column = document.position(pointer)
-        self.findings.append(Finding(level, Problem(document.name, line, column, pointer, message)))
+        self.findings.append(Finding(level, Problem(document.name, line, column, document.original(pointer), message)))
 
     def take(self, failure: BiasfwError) -> None:
         """Add an error that was raised; its place is taken from its message."""
@@ -88,10 +100,21 @@ class Report:
     def as_json(self) -> dict[str, Any]:
         """Plain data, for ``--json``."""
         problems = [
-            {"level": finding.level, **{name: getattr(finding.problem, name) for name in Problem.__slots__}}
+            {
+                "level": finding.level,
+                **{name: getattr(finding.problem, name) for name in Problem.__slots__ if name != "cell"},
+                **({"cell": finding.problem.cell} if finding.problem.cell else {}),
+            }
             for finding in self.findings
         ]
-        return {"kind": self.kind, "name": self.name, "file": self.file, "facts": self.facts, "problems": problems}
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "file": self.file,
+            "facts": self.facts,
+            "problems": problems,
+            **({"measures": [asdict(measure) for measure in self.measures]} if self.measures else {}),
+        }
 
 
 def _column(letters: str) -> int:

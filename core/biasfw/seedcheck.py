@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from biasfw.phrases import listed
@@ -23,18 +23,25 @@ def wrong(seed: Seed, manifest: Mapping[str, Any], categories: Collection[str]) 
 
 
 def flaw(seed: Seed, manifest: Mapping[str, Any], categories: Collection[str]) -> Flaw | None:
-    """What is wrong with a seed; None if it fits."""
+    """The first thing that is wrong with a seed; None if it fits."""
+    return next(flaws(seed, manifest, categories), None)
+
+
+def flaws(seed: Seed, manifest: Mapping[str, Any], categories: Collection[str]) -> Iterator[Flaw]:
+    """Everything that is wrong with a seed."""
     if seed.category not in categories:
         what = f"category {seed.category!r} is not in the manifest; it has: {', '.join(sorted(categories))}"
-        return Flaw("/category", what)
+        yield Flaw("/category", what)
     variants = [each["key"] for each in manifest.get("instructions", ())]
     if seed.variant and variants and seed.variant not in variants and not _whole(manifest):
-        return Flaw(
+        yield Flaw(
             "/variant", f"variant {seed.variant!r} is no instruction of the manifest; it has: {listed(variants)}"
         )
     if manifest["task"] == "labels":
-        return None
-    return _wrong_options(seed, manifest) or (_wrong_pair(seed) if manifest["task"] == "sentence_pair" else None)
+        return
+    yield from _wrong_options(seed, manifest)
+    if manifest["task"] == "sentence_pair":
+        yield from _wrong_pair(seed)
 
 
 def _whole(manifest: Mapping[str, Any]) -> bool:
@@ -42,10 +49,10 @@ def _whole(manifest: Mapping[str, Any]) -> bool:
     return all("user" in condition for condition in manifest["conditions"].values())
 
 
-def _wrong_options(seed: Seed, manifest: Mapping[str, Any]) -> Flaw | None:
+def _wrong_options(seed: Seed, manifest: Mapping[str, Any]) -> Iterator[Flaw]:
     keys = [choice.key for choice in seed.choices]
     letters = manifest.get("letters", {}).get(seed.language, ())
-    flaws = (
+    possible = (
         (
             "/choices",
             len(keys) < 2,
@@ -73,13 +80,12 @@ def _wrong_options(seed: Seed, manifest: Mapping[str, Any]) -> Flaw | None:
             f"order names {listed(seed.order)}, its options are {listed(keys)}; name each once",
         ),
     )
-    return next((Flaw(pointer, message) for pointer, flawed, message in flaws if flawed), None)
+    return (Flaw(pointer, message) for pointer, flawed, message in possible if flawed)
 
 
-def _wrong_pair(seed: Seed) -> Flaw | None:
+def _wrong_pair(seed: Seed) -> Iterator[Flaw]:
     if len(seed.choices) != 2:
-        return Flaw("/choices", f"a sentence pair has two sentences (choices), this one has {len(seed.choices)}")
-    if {choice.role for choice in seed.choices} != {"stereotyped", "anti-stereotyped"}:
+        yield Flaw("/choices", f"a sentence pair has two sentences (choices), this one has {len(seed.choices)}")
+    elif {choice.role for choice in seed.choices} != {"stereotyped", "anti-stereotyped"}:
         what = "one sentence has the role stereotyped, the other anti-stereotyped; say which (role)"
-        return Flaw("/choices", what)
-    return None
+        yield Flaw("/choices", what)

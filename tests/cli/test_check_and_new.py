@@ -139,9 +139,10 @@ def test_names_are_tried_in_other_cases() -> None:
 
 def test_a_name_that_is_not_read_in_another_case_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answercheck, "in_cases", lambda text, _: ["XYZ"] if text == "Waarabu" else [])
-    done = inside("check", "debatebias", "--json", folder=tmp_path)
+    done = inside("check", "debatebias", "--quick", "--json", folder=tmp_path)
     document = json.loads(done.stdout)
-    assert (done.exit_code, document["errors"], document["warnings"]) == (0, 0, 1)
-    (problem,) = document["checked"][0]["problems"]
+    assert (done.exit_code, document["errors"], document["warnings"]) == (0, 0, 2)
+    reviewed, problem = document["checked"][0]["problems"]
+    assert reviewed["pointer"] == "/authorship/reviewed_by_natives"
     assert (problem["level"], problem["pointer"]) == ("warning", "/labels/0/names/sw/0")
     assert "XYZ" in problem["message"]

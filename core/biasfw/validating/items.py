@@ -1,0 +1,158 @@
+"""The items of a bundle, row by row: every mistake at its place, and the seeds that hold none."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from biasfw import schemas, seedcheck
+from biasfw.bundles import make_seed
+from biasfw.document import child
+from biasfw.errors import BiasfwError
+from biasfw.phrases import shorten
+from biasfw.records import Seed
+from biasfw.rows import Row
+from biasfw.schemas import Problem
+from biasfw.sheets import SUFFIXES, read_sheet
+from biasfw.validating.lines import Line, read_lines
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ODD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd\ud800-\udfff]")
+Place = Callable[[str, str], Problem]  # pointer, message -> the problem with its place
+
+
+@dataclass(frozen=True)
+class Told:
+    """The place of a seed, for what is found out about it later."""
+
+    seed: Seed
+    place: Place
+
+
+@dataclass
+class Items:
+    """Reads files of items. ``errors`` and ``warnings`` are what was found so far, ``good`` the seeds without errors.
+
+    ``languages``, ``categories``: what a row may name. ``manifest``: None where nothing is known of the benchmark.
+    """
+
+    manifest: Mapping[str, Any] | None
+    languages: Collection[str] = ()
+    categories: Collection[str] = ()
+    files: int = 1
+    rows: int = 0
+    good: list[Told] = field(default_factory=list)
+    errors: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+    _seen: dict[tuple[str, ...], tuple[str, str]] = field(default_factory=dict)
+
+    def read(self, path: Path) -> None:
+        """Check every row of ``path``.
+
+        Raises:
+            BiasfwError: the file cannot be read at all, or not beyond some place.
+        """
+        fits = schemas.valid("item")
+        for value, flaw, place, name in _rows(path):
+            self.rows += 1
+            if flaw is not None:
+                self.errors.append(flaw)
+            elif not fits(value):
+                self.errors += [place(p.pointer, p.message) for p in schemas.problems("item", value)]
+            else:
+                self._take(make_seed(value), value, place, path, name)
+
+    def _take(self, seed: Seed, value: Mapping[str, Any], place: Place, path: Path, name: str) -> None:
+        found = [place(pointer, message) for pointer, message in self._flaws(seed)]
+        here = name + (f" of {path.name}" if self.files > 1 else "")
+        # Ids that differ only in their form of Unicode are one id to everybody who reads them.
+        identity = (unicodedata.normalize("NFC", seed.source_id), seed.language, seed.variant or "", *seed.order)
+        if (first := self._seen.get(identity)) is not None:
+            form = "" if first[1] == seed.source_id else ", in another form of Unicode"
+            what = f"source_id {seed.source_id!r} ({seed.language}) also stands in {first[0]}{form}"
+            found.append(place("/source_id", f"{what}; give every item its own"))
+        else:
+            self._seen[identity] = here, seed.source_id
+        for pointer, text in texts(value):
+            if not text.isascii() or _ODD.search(text):
+                self._text(pointer, text, place, found)
+        self.errors += found
+        if not found:
+            self.good.append(Told(seed, place))
+
+    def _text(self, pointer: str, text: str, place: Place, found: list[Problem]) -> None:
+        if odd := _ODD.search(text):
+            code = f"U+{ord(odd[0]):04X}"
+            if _SURROGATE.match(odd[0]):
+                what = f"half a surrogate pair ({code}): kept as it is, but no model can be given it; write the symbol"
+                self.warnings.append(place(pointer, what))
+            elif odd[0] == "\ufffd":
+                found.append(place(pointer, f"{code} stands for a character that was lost; write the text again"))
+            else:
+                found.append(place(pointer, f"the control character {code} is in the text; remove it"))
+        elif not unicodedata.is_normalized("NFC", text):
+            what = f"{shorten(text)} is not in the composed form of Unicode (NFC)"
+            self.warnings.append(place(pointer, f"{what}; type it again, or convert the file"))
+
+    def _flaws(self, seed: Seed) -> Iterator[tuple[str, str]]:
+        if self.manifest is None:
+            return
+        if seed.language not in self.languages:
+            there = ", ".join(self.languages)
+            yield "/language", f"language {seed.language!r} is not among the manifest's languages; it has: {there}"
+        yield from seedcheck.flaws(seed, self.manifest, self.categories)
+
+
+def _rows(path: Path) -> Iterator[tuple[Any, Problem | None, Place, str]]:
+    """Value, or what is wrong with the whole row; how to tell a place in it; what the row is called."""
+    if path.suffix in SUFFIXES:
+        for row in read_sheet(path):
+            flaw = problem_of(row.flaw) if row.flaw else None
+            yield row.value, flaw, _in_sheet(row), row.name
+    else:
+        for line in read_lines(path):
+            yield line.value, line.flaw, in_line(line), f"line {line.number}"
+
+
+def in_line(line: Line) -> Place:
+    """How to tell a place in a line of JSON; the line is parsed again only when there is something to tell."""
+    known = line.raw
+
+    def place(pointer: str, message: str) -> Problem:
+        key = message.startswith("unknown property") or " is not a name for this; " in message
+        return Line(line.path, line.number, known, line.value).problem(pointer, message, key=key)
+
+    return place
+
+
+def _in_sheet(row: Row) -> Place:
+    def place(pointer: str, message: str) -> Problem:
+        found = problem_of(f"{row.where(pointer)}: {message}")
+        return Problem(found.file, found.line, found.column, pointer, found.message, found.cell)
+
+    return place
+
+
+def problem_of(text: str | BiasfwError, file: str = "") -> Problem:
+    """An error that was raised, as a problem with its place."""
+    from biasfw.findings import Report  # noqa: PLC0415 - findings reads YAML, which items need not
+
+    report = Report("data", "", file)
+    report.take(text if isinstance(text, BiasfwError) else BiasfwError(text))
+    return report.findings[0].problem
+
+
+def texts(value: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
+    """Every text in a value, with its JSON pointer."""
+    if isinstance(value, str):
+        yield pointer, value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from texts(each, child(pointer, key))
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from texts(each, child(pointer, index))

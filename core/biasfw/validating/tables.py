@@ -1,0 +1,241 @@
+"""A single file of rows (.jsonl, .csv, .xlsx): the items of a bundle, the records of a run, or anybody's table.
+
+Of a table that nobody describes, what is always wrong is told: what cannot be read, an id that stands twice, a field
+that single rows lack. ``Wishes`` say more: columns that must be there, values that a column may have, a placeholder.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from biasfw import bundles
+from biasfw.document import child
+from biasfw.errors import BiasfwError, DataError
+from biasfw.findings import Finding, Report
+from biasfw.phrases import did_you_mean, found_in_words, listed, shorten
+from biasfw.schemas import Problem
+from biasfw.textfile import read_csv
+from biasfw.validating import runs
+from biasfw.validating.items import Items, Place, in_line, texts
+from biasfw.validating.lines import read_lines
+from biasfw.validating.pruning import as_errors, prune
+from biasfw.yamlfile import load_yaml
+
+IDS = ("source_id", "id", "example_id", "key", "uid")
+_MOSTLY = 0.9  # of the rows have a field: the others lack it
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a file must be like, as its owner says.
+
+    ``columns`` every row must have. ``values``: column -> what may stand there, ``@other`` for the text of another
+    column; case, width and outer spaces make no difference, and nothing is taken for another value. ``placeholder``: a
+    text that will be replaced, literally, and nothing else is.
+    """
+
+    columns: Sequence[str] = ()
+    values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    placeholder: str = ""
+    encoding: str | None = None
+
+
+def fold(text: str) -> str:
+    """A label as people mean it: width and form of Unicode (NFKC), case, outer spaces and a full stop do not count."""
+    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return plain.rstrip(".。") or plain
+
+
+def validate_table(path: Path, wishes: Wishes | None = None) -> Report:
+    """Check a file of rows as what it is: by the manifest or the run that it belongs to, else as a table."""
+    report = Report("data", path.name, str(path))
+    try:
+        if wishes is None and (known := runs.schema_of(path)):
+            report.kind = "run"
+            found = runs.records(report, path, *known)
+            report.facts.append(f"records of {known[0]}: {len(found)}")
+        elif wishes is None and _is_items(path):
+            _items(report, path)
+        else:
+            _Table(report, path, wishes or Wishes()).check()
+    except BiasfwError as failure:
+        report.take(failure)
+    return report
+
+
+def _is_items(path: Path) -> bool:
+    if path.suffix == ".xlsx" or _manifest_of(path) is not None:
+        return True
+    if path.suffix == ".csv":
+        return _header(path) >= {"source_id", "language"}
+    first = next((line.value for line in read_lines(path) if line.flaw is None), None)
+    return isinstance(first, dict) and {"source_id", "language"} <= first.keys()
+
+
+def _header(path: Path) -> set[str]:
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            return {name.strip().strip('"') for name in re.split("[,;\t]", file.readline())}
+    except (OSError, UnicodeError):
+        return set()
+
+
+def _manifest_of(path: Path) -> tuple[Path, str] | None:
+    """The manifest of the bundle that names the file as its data, and the split."""
+    for folder in list(path.absolute().parents)[:3]:
+        manifest = folder / bundles.MANIFEST
+        if manifest.is_file():
+            try:
+                value = load_yaml(manifest).value
+            except DataError:
+                return None
+            splits = value.get("splits", {}) if isinstance(value, dict) else {}
+            for name, entry in splits.items() if isinstance(splits, dict) else ():
+                files = entry.get("files", ()) if isinstance(entry, dict) else ()
+                if any((folder / str(file)).resolve() == path.resolve() for file in files):
+                    return manifest, str(name)
+    return None
+
+
+def _items(report: Report, path: Path) -> None:
+    """Rows of a benchmark, with the manifest beside them if there is one."""
+    belongs = _manifest_of(path)
+    items = Items(None)
+    if belongs:
+        pruned = prune("benchmark", load_yaml(belongs[0]))
+        manifest = pruned.document.value
+        if pruned.has("languages", "categories", "task", "conditions"):
+            known = {category["key"] for category in manifest["categories"]} | pruned.gone
+            items = Items(manifest, manifest["languages"], known)
+            report.facts.append(f"items of {belongs[0]}, split {belongs[1]}")
+    items.read(path)
+    report.findings += as_errors(items.errors)
+    report.findings += [Finding("warning", problem) for problem in items.warnings]
+    report.facts.append(f"{items.rows} rows, {len(items.good)} without errors")
+
+
+@dataclass
+class _Table:
+    """The rows of a file that no schema describes."""
+
+    report: Report
+    path: Path
+    wishes: Wishes
+    rows: list[tuple[int, Mapping[str, Any], Place]] = field(default_factory=list)
+
+    def check(self) -> None:
+        """Add everything that is wrong."""
+        for _, value, place in self._read():
+            self._odd(value, place)
+            self._values(value, place)
+            if self.wishes.placeholder:
+                self._placeholder(value, place)
+        self._ids()
+        self._missing()
+        if not self.report.errors:
+            names = dict.fromkeys(name for _, value, _ in self.rows for name in value)
+            self.report.facts.append(f"{len(self.rows)} rows with {listed(names) or 'nothing'}")
+
+    def _error(self, problem: Problem) -> None:
+        self.report.findings.append(Finding("error", problem))
+
+    def _read(self) -> Iterator[tuple[int, Mapping[str, Any], Place]]:
+        for number, value, place in self._csv() if self.path.suffix == ".csv" else self._jsonl():
+            if not isinstance(value, dict):
+                self._error(place("", f"expected a JSON object in every line, found {found_in_words(value)}"))
+                continue
+            self.rows.append((number, value, place))
+            yield number, value, place
+
+    def _jsonl(self) -> Iterator[tuple[int, Any, Place]]:
+        for line in read_lines(self.path):
+            if line.flaw is not None:
+                self._error(line.flaw)
+            else:
+                yield line.number, line.value, in_line(line)
+
+    def _csv(self) -> Iterator[tuple[int, Any, Place]]:
+        wanted = (*self.wishes.columns, *self.wishes.values)
+        for number, value in read_csv(self.path, wanted, self.wishes.encoding):
+            yield number, value, self._at(number)
+
+    def _at(self, number: int) -> Place:
+        def place(pointer: str, message: str) -> Problem:
+            return Problem(str(self.path), number, 1, pointer, message)
+
+        return place
+
+    def _odd(self, value: Mapping[str, Any], place: Place) -> None:
+        for pointer, text in texts(dict(value)):
+            if text.isascii() and "\x00" not in text:
+                continue
+            if found := _SURROGATE.search(text):
+                what = f"half a surrogate pair (U+{ord(found[0]):04X}): kept as it is; write the symbol if it was meant"
+                self.report.findings.append(Finding("warning", place(pointer, what)))
+            elif "\x00" in text or "\ufffd" in text:
+                odd = "U+0000" if "\x00" in text else "U+FFFD, which stands for a character that was lost"
+                self._error(place(pointer, f"the text holds {odd}; write it again"))
+            elif not unicodedata.is_normalized("NFC", text):
+                what = f"{shorten(text)} is not in the composed form of Unicode (NFC); convert the file"
+                self.report.findings.append(Finding("warning", place(pointer, what)))
+
+    def _ids(self) -> None:
+        names = [name for name in IDS if any(name in value for _, value, _ in self.rows)]
+        if not names:
+            return
+        first: dict[str, tuple[int, str]] = {}
+        for number, value, place in self.rows:
+            if names[0] not in value:
+                continue
+            shown = str(value[names[0]])
+            known = first.setdefault(unicodedata.normalize("NFC", shown), (number, shown))
+            if known[0] != number:
+                form = "" if known[1] == shown else ", in another form of Unicode"
+                what = f"{names[0]} {shown!r} also stands in line {known[0]}{form}; give every row its own"
+                self._error(place(child("", names[0]), what))
+
+    def _missing(self) -> None:
+        counts = Counter(name for _, value, _ in self.rows for name in value)
+        usual = [name for name, count in counts.items() if count >= _MOSTLY * len(self.rows)]
+        for _, value, place in self.rows:
+            for name in dict.fromkeys((*self.wishes.columns, *self.wishes.values, *usual)):
+                if name not in value:
+                    hint = did_you_mean(name, set(value) - set(usual))
+                    way = hint if hint.startswith("did you") else "add it"
+                    self._error(place("", f'the field "{name}" is missing; {way}'))
+                elif name in self.wishes.columns and value[name] in (None, ""):
+                    self._error(place(child("", name), f'the field "{name}" is empty; write what belongs there'))
+
+    def _values(self, value: Mapping[str, Any], place: Place) -> None:
+        for name, allowed in self.wishes.values.items():
+            if name not in value:
+                continue
+            found = value[name]
+            texts_allowed = [str(value.get(each[1:], "")) if each.startswith("@") else each for each in allowed]
+            if not isinstance(found, str) or fold(found) not in {fold(each) for each in texts_allowed if each}:
+                said = listed([shorten(each) for each in texts_allowed])
+                what = f"expected one of {said}, found {found_in_words(found)}; nothing is taken for another value"
+                self._error(place(child("", name), what))
+
+    def _placeholder(self, value: Mapping[str, Any], place: Place) -> None:
+        wanted = self.wishes.placeholder
+        inner = r"\s*".join(map(re.escape, wanted.strip("{}<>[]$% ").split()))
+        near = re.compile(rf"[{{<\[｛]?\s*{inner}\s*[}}>\]｝]?", re.IGNORECASE)
+        for pointer, text in texts(dict(value)):
+            rest = text.replace(wanted, "")
+            for found in near.finditer(rest):
+                shown = found[0].strip()
+                if shown[0] in "{<[｛" or shown[-1] in "}>]｝":
+                    how = "unbalanced" if (shown[0] in "{<[｛") != (shown[-1] in "}>]｝") else "another spelling"
+                    what = f"{shorten(shown)} is not the placeholder {wanted} ({how}): it reaches the model as it is"
+                    self.report.findings.append(Finding("warning", place(pointer, what)))
+            if (count := text.count(wanted)) > 1:
+                what = f"the placeholder {wanted} stands there {count} times: each is replaced; keep one"
+                self.report.findings.append(Finding("warning", place(pointer, what)))
