@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -99,9 +100,13 @@ def _ask_group(plan: Plan, directory: RunDirectory, group: _Group, progress: Pro
     progress.note(f"asking the model of {names}: {group.size} questions")
     progress.start("asking judges", group.size, 0)
 
+    failures: Counter[str] = Counter()
+
     def stored(response: Response, row: dict[str, Any]) -> None:
         del row
         progress.step("error" if response.error else "answered")
+        if response.error:
+            failures[response.error.message] += 1
 
     try:
         with _loaded(plan, group.binding) as backend:
@@ -119,6 +124,12 @@ def _ask_group(plan: Plan, directory: RunDirectory, group: _Group, progress: Pro
                 _remember(directory, group, encode(learned()))
     finally:
         progress.finish()
+    if failures:
+        message = failures.most_common(1)[0][0]
+        progress.note(
+            f"{failures.total()} of {group.size} questions to the model of {names} failed, most often: {message}; "
+            "the same command asks them again, unless asking again cannot help"
+        )
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from biasfw import (
     hookimpl,
     sha256_text,
 )
+from biasfw.asking import Quiet
 from biasfw.engine import run
 from biasfw.plugins import Plugins
 from biasfw.rescoring import judge, score
@@ -260,7 +261,11 @@ def test_the_roles_of_a_benchmark_s_judge_are_bound_by_the_user(plugins: Plugins
 def test_a_failure_is_no_verdict_and_is_asked_again(plugins: Plugins, stored: Path, tmp_path: Path) -> None:
     file = panel(tmp_path, RULES, member("a"), member("b"), options={"rule": "unanimous"})
     SAYS["b"] = lambda _: ARABS if ASKED["b"] % 2 else BUSY
-    first = judge(stored, file, plugins)
+    notes: list[str] = []
+    watch = Quiet()
+    watch.note = notes.append  # type: ignore[method-assign]
+    first = judge(stored, file, plugins, watch)
+    assert notes[-1].startswith("4 of 8 questions to the model of b failed, most often: the server is busy; the same")
     assert modern(first) == {"answered": 4, "no_majority": 4}
     assert len(verdicts(stored, "b")) == 4, "what the judge could not do is not stored as a verdict"
     assert len(verdicts(stored, "panel")) == 8

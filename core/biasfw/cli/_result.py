@@ -12,6 +12,7 @@ from biasfw.cli._common import print_json, say
 from biasfw.cli._summary import print_summary
 from biasfw.codec import encode
 from biasfw.engine import RunResult
+from biasfw.records import Outcome
 
 
 class Bar:
@@ -68,10 +69,11 @@ def result_document(result: RunResult) -> dict[str, Any]:
 
 
 def finish(result: RunResult, *, as_json: bool) -> None:
-    """Print a result and leave with 0, or 3 if responses are missing."""
+    """Print a result and leave with 0, or 3 if responses or verdicts are missing because a model failed."""
     if as_json:
         print_json(result_document(result))
     else:
         print_summary(result)
-    if result.status != "complete":
+    unjudged = any(counts.get(Outcome.JUDGE_ERROR) for counts in result.outcomes.values())
+    if result.status != "complete" or unjudged:
         raise click.exceptions.Exit(3)
