@@ -1,0 +1,117 @@
+"""Hostile bundles are refused in words: paths, links, names, sizes, templates, YAML."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from biasfw import DataError
+from biasfw.plugins import Plugins
+from biasfw.validating import validate
+
+Rows = Callable[[str], list[dict[str, Any]]]
+Write = Callable[..., Path]
+
+
+def errors(folder: Path, plugins: Plugins) -> list[str]:
+    found = validate(folder, plugins)[0].findings
+    return [str(finding).removeprefix(f"{folder}/") for finding in found if finding.level == "error"]
+
+
+def test_a_link_may_not_lead_out_of_the_folder(write: Write, installed: Plugins, tmp_path: Path) -> None:
+    folder = write()
+    outside = tmp_path / "secret.jsonl"
+    outside.write_text('{"password": "x"}\n', encoding="utf-8")
+    (folder / "items" / "sw.jsonl").unlink()
+    (folder / "items" / "sw.jsonl").symlink_to(outside)
+    (line,) = errors(folder, installed)
+    assert "/splits/own/files/1: data file 'items/sw.jsonl' leaves the bundle's folder; keep it inside" in line
+    assert "password" not in line
+
+
+def test_a_loop_of_links_and_a_name_that_is_too_long(write: Write, installed: Plugins) -> None:
+    folder = write(("items/en.jsonl, ", f"{'x' * 300}.jsonl, "))
+    (folder / "items" / "sw.jsonl").unlink()
+    (folder / "items" / "sw.jsonl").symlink_to(folder / "items" / "sw.jsonl")
+    found = errors(folder, installed)
+    assert len(found) == 2
+    assert all("does not exist; write it, or mend the path" in line for line in found)
+
+
+@pytest.mark.parametrize(
+    "name", ["/etc/passwd.jsonl", "a/../../b.jsonl", "c:\\\\x.jsonl", "items/../../x.jsonl", " .jsonl"]
+)
+def test_paths_that_are_no_paths_in_the_folder(write: Write, installed: Plugins, name: str) -> None:
+    (line, *_) = errors(write(("items/sw.jsonl", f'"{name}"')), installed)
+    assert "does not fit; expected a path of a" in line
+
+
+@pytest.mark.parametrize("name", ["\0", "x" * 5000, "\ud800"])
+def test_what_is_no_name_of_a_file(installed: Plugins, name: str) -> None:
+    with pytest.raises(DataError, match=r"no name of a file|no such file"):
+        validate(Path(name), installed)
+
+
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        ("{{ ''.__class__.__mro__ }}", "__mro__"),
+        ("{% for a in context %}{% for b in context %}{{ b }}{% endfor %}", "endfor"),
+        ("{{ context * 1000000000 }}", "arithmetic is not allowed"),
+        ("{% include '/etc/passwd' %}", "{% include %} is not allowed"),
+        ("{{ cycler.__init__ }}", "__init__"),
+        ("{{ lipsum }}", "'lipsum' is undefined"),
+        ("{{ gold }}", "'gold' is undefined"),
+    ],
+)
+def test_templates(write: Write, installed: Plugins, template: str, words: str) -> None:
+    folder = write(("        {{ context }}\n", f"        {template}\n"))
+    assert any("/templates/question/en/user" in line and words in line for line in errors(folder, installed))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("name: neighbours", "name: !!python/object/apply:os.system [id]", "the tag"),
+        ("name: neighbours", "name: &a neighbours", "the anchor &a"),
+        ("name: neighbours", "name: neighbours\nname: others", "for a second time"),
+        ("default_mode: generate", "default_mode: generate\nmodel: /tmp/evil.gguf", 'unknown property "model"'),
+        ("default_mode: generate", "default_mode: generate\nbackend: openai", 'unknown property "backend"'),
+        ("parser: choice", "parser: ../../evil", "does not fit"),
+    ],
+)  # fmt: skip
+def test_manifests(write: Write, installed: Plugins, old: str, new: str, words: str) -> None:
+    assert any(words in line for line in errors(write((old, new)), installed))
+
+
+def test_a_deep_manifest_ends_in_words(write: Write, installed: Plugins) -> None:
+    folder = write(("default_mode: generate", "default_mode: generate\ndeep: " + "[" * 4000 + "]" * 4000))
+    (line,) = errors(folder, installed)
+    assert "nesting" in line
+
+
+def test_a_long_line_and_what_stands_behind_it(write: Write, rows: Rows, installed: Plugins) -> None:
+    en = rows("en")
+    huge = json.dumps({**en[0], "source_id": "huge", "context": "x" * (50 * 2**20)})
+    wrong = {**en[7], "gold": "nobody"}
+    found = errors(write(en=[*en[:3], huge, *en[3:7], wrong]), installed)
+    assert [line.split(" error: ")[0] for line in found][0] == "items/en.jsonl:4:1:"
+    assert "the line is longer than 8 MiB" in found[0]
+    assert found[1].startswith("items/en.jsonl:9:")
+    assert "gold 'nobody'" in found[1]
+
+
+def test_a_file_that_nobody_may_read(write: Write, installed: Plugins) -> None:
+    folder = write()
+    if os.geteuid() == 0:
+        (folder / "items" / "sw.jsonl").unlink()
+        (folder / "items" / "sw.jsonl").mkdir()
+        assert "does not exist" in errors(folder, installed)[0]
+        return
+    (folder / "items" / "sw.jsonl").chmod(0)
+    assert "cannot be read" in errors(folder, installed)[0]
