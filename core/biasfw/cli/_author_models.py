@@ -142,3 +142,59 @@ def print_try(tried: Tried, rule: Mapping[str, Any]) -> None:
     )
     for warning in tried.warnings:
         say(f"  warning: {warning}")
+
+
+@command.command("finalize", epilog="Example:  biasfw author finalize my-bench --backend llamacpp --holdout 0.2")
+@folder_argument
+@model_options
+@click.option("-o", "--output", metavar="DIR", type=click.Path(path_type=Path), help="Default: DIR/final.")
+@click.option("--name", metavar="NAME", help="The name of the benchmark.")
+@click.option("--title", metavar="TEXT", help="Its title.")
+@click.option("--version", metavar="N.N.N", default="1.0.0", show_default=True, help="Its version.")
+@click.option("--holdout", metavar="SHARE", type=float, default=0.0, help="Keep a share apart, in <output>-holdout.")
+@click.option("--seed", metavar="N", type=int, default=0, help="Another seed holds out others.")
+@click.option("--allow", metavar="NAME", help="Who answers for items that no member of the group reviewed.")
+@click.option("--native-reviewers", metavar="N", type=click.IntRange(min=0), default=0, help="How many reviewed it.")
+@json_option
+@click.pass_context
+def finalize_(ctx: click.Context, /, folder: Path, *, as_json: bool, **given: Any) -> None:
+    """Freeze what was accepted and fooled the target, asked again under instructions that were not used before."""
+    from biasfw.authoring.finalizing import RefusedError, Wish, finalize  # noqa: PLC0415
+    from biasfw.authoring.trying import Asker  # noqa: PLC0415
+
+    bench, plugins = bench_in(folder), plugins_of(ctx)
+    target = target_of("target", given)
+    agree(bench, target, plugins, given["send_to"])
+    names = ("output", "name", "title", "version", "holdout", "seed", "allow", "native_reviewers")
+    try:
+        with Asker(bench, target, plugins, Bar(quiet=True)) as asker:
+            done = finalize(asker, Wish(**{name: given[name] for name in names}))
+    except RefusedError as refused:
+        if as_json:
+            print_json({"finalised": None, "refused": refused.reasons})
+        else:
+            say("nothing was finalised:", err=True)
+            for reason in refused.reasons:
+                say(f"  {reason}", err=True)
+        raise click.exceptions.Exit(1) from None
+    survived = sum(done.kept.values())
+    if as_json:
+        print_json(
+            {
+                "finalised": str(done.folder), "holdout": str(done.holdout) if done.holdout else None,
+                "kept": done.kept, "held_out": list(done.held_out), "left_out": done.left_out,
+                "survived": survived, "unreviewed": list(done.unreviewed),
+            }
+        )  # fmt: skip
+        return
+    say(f"finalised {len(done.kept)} items: {done.folder}")
+    say(f"{survived} of {len(done.kept)} fool the target under {done.instructions} instructions not used while editing")
+    for name, why in done.left_out.items():
+        say(f"  left out {name}: {why}")
+    if done.holdout:
+        say(f"held out {len(done.held_out)} items: {done.holdout}; do not publish them")
+    if done.unreviewed:
+        say(
+            f"warning: {len(done.unreviewed)} items had no review by a member of the group; {given['allow']} allowed it"
+        )
+    say(f"next: biasfw run --benchmark {done.folder} --backend NAME")

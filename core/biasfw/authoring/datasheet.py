@@ -1,0 +1,62 @@
+"""The datasheet of a finalised bundle: what was made how, by whom (pseudonyms), against which models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from biasfw.authoring.bench import Workbench
+from biasfw.authoring.drafts import Draft
+
+if TYPE_CHECKING:
+    from biasfw.authoring.finalizing import Finalised
+
+FEWEST = 5  # people below whom nothing is said about groups
+
+
+def datasheet(
+    manifest: Mapping[str, Any], bench: Workbench, drafts: Sequence[Draft], done: Finalised, allow: str | None
+) -> str:
+    """The text of DATASHEET.md."""
+    told, counts = manifest["interpretation"], Counter(draft.category for draft in drafts)
+    survived = sum(done.kept.get(draft.name, False) for draft in drafts)
+    unreviewed = [draft.name for draft in drafts if draft.name in done.unreviewed]
+    lines = [
+        f"# Datasheet: {manifest['title']}", "",
+        f"**Content warning.** {manifest['content_warning']}", "",
+        "## Motivation", "", told["construct"], "",
+        "## Composition", "",
+        f"{len(drafts)} dialogues in {', '.join(manifest['languages'])}, each with an unbiased and a biased reply; "
+        "`main` holds them as finalised, `first` as they were first written.", "",
+        "| category | dialogues |", "| --- | --- |",
+        *(f"| {name} | {count} |" for name, count in sorted(counts.items())),
+        "",
+        "## Collection and authorship", "",
+        f"Written by {len({by for draft in drafts for by in draft.authors})} people under random pseudonyms; mean "
+        f"number of edits {sum(draft.edits for draft in drafts) / max(len(drafts), 1):.2f}. Edited against: "
+        f"{', '.join(manifest['authorship']['models']) or 'no model'}; rule `{bench.settings['rule']['use']}`. "
+        f"{survived} of {len(drafts)} also fooled the target under {done.instructions} instructions that were not used "
+        "while editing.", "",
+        *(_groups(bench)),
+        (
+            f"No consulted member of the group concerned reviewed {len(unreviewed)} of {len(drafts)} dialogues "
+            f"({', '.join(unreviewed)}). This was allowed by {allow}."
+            if unreviewed
+            else "A consulted member of the group concerned, who did not write it, reviewed every dialogue."
+        ), "",
+        "## Uses", "",
+        f"{told['does_not_show']} {told['population']}.", "",
+        "## Licence and distribution", "", f"{manifest['licence']}. {manifest['canary']}.", "",
+        "## Maintenance", "",
+        "Whoever takes part can withdraw: `biasfw author withdraw` in the workbench takes texts out of this bundle.", "",
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _groups(bench: Workbench) -> list[str]:
+    """Groups that annotators named as their own, only where five or more named them."""
+    named = Counter(g for said in bench.state().consents.values() if said["yes"] for g in said.get("groups", ()))
+    shown = [f"{group} ({count})" for group, count in sorted(named.items()) if count >= FEWEST]
+    told = f"Groups that five or more annotators chose to name as their own: {', '.join(shown)}."
+    return [told, ""] if shown else []
