@@ -156,6 +156,7 @@ class _Paper:
     response: Response
     answers: dict[str, Answer] = field(default_factory=dict)
     _request: Request | None = None
+    _written: tuple[str, ...] | None = None  # flags of the language it is written in
     _content: str = ""
 
     def key(self, judge: str) -> str:
@@ -176,8 +177,9 @@ class _Paper:
     def _read(self, parser: str) -> Answer:
         item = self.item
         answer = read(self.response, item, self.desk.plan.form, self.desk.parser(parser))
-        written = self.desk.languages.flags(self.response.text or "", item.language, item.condition)
-        return replace(answer, flags=(*answer.flags, *written)) if written else answer
+        if self._written is None:
+            self._written = self.desk.languages.flags(self.response.text or "", item.language, item.condition)
+        return replace(answer, flags=(*answer.flags, *self._written)) if self._written else answer
 
     def verdict(self, sitting: Sitting) -> Judgement:
         """The stored verdict, else a new one; it is stored unless a model failed that may answer next time."""
