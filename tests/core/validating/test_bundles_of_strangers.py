@@ -100,7 +100,7 @@ def test_a_long_line_and_what_stands_behind_it(write: Write, rows: Rows, install
     huge = json.dumps({**en[0], "source_id": "huge", "context": "x" * (50 * 2**20)})
     wrong = {**en[7], "gold": "nobody"}
     found = errors(write(en=[*en[:3], huge, *en[3:7], wrong]), installed)
-    assert [line.split(" error: ")[0] for line in found][0] == "items/en.jsonl:4:1:"
+    assert found[0].startswith("items/en.jsonl:4:1: error: ")
     assert "the line is longer than 8 MiB" in found[0]
     assert found[1].startswith("items/en.jsonl:9:")
     assert "gold 'nobody'" in found[1]
