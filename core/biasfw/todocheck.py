@@ -13,7 +13,7 @@ from biasfw.schemas import Problem
 from biasfw.textfile import read_text
 
 if TYPE_CHECKING:
-    from biasfw.validating.bundles import Inspected
+    from biasfw.validating.inspection import Inspected
 
 _MARK = re.compile(r"\bTODO\b")
 _SHOWN = 60  # characters of a line

@@ -103,6 +103,28 @@ def test_a_number_that_the_program_made_is_told_by_the_check(tmp_path: Path, ins
     assert error.startswith(f"{folder}/items.xlsx: sheet items, cell D3: error: a number (7), not a text")
 
 
+def test_the_check_says_what_is_left_to_do(tmp_path: Path, installed: Plugins) -> None:
+    folder = made(tmp_path, languages=("ko", "en"))
+    report, *_ = check(str(folder), installed)
+    marks = [each.problem for each in report.findings if "left to do" in each.problem.message]
+    lines = {
+        path: (folder / path).read_text(encoding="utf-8").splitlines() for path in ("benchmark.yaml", "DATASHEET.md")
+    }
+    assert len(marks) == sum("TODO" in line for text in lines.values() for line in text)
+    for mark in marks:
+        assert lines[Path(mark.file).name][mark.line - 1][mark.column - 1 :].startswith("TODO")
+    [items] = [each for each in report.findings if "items hold TODO" in each.problem.message]
+    assert "16 of 16 items hold TODO, the first is 'everyday_life-01' (ko)" in items.problem.message
+    assert {each.level for each in report.findings} == {"warning"}
+    for name, text in lines.items():
+        (folder / name).write_text("\n".join(text).replace("TODO", "Done"), encoding="utf-8")
+    path = folder / "items.jsonl"
+    path.write_text(path.read_text(encoding="utf-8").replace("TODO", "said"), encoding="utf-8")
+    report, *_ = check(str(folder), installed)
+    assert "TODO" not in f"{[each.problem.message for each in report.findings]}"
+    assert not [each for each in report.findings if "left to do" in each.problem.message]
+
+
 @pytest.mark.parametrize("count", [1, 3, 8, 12])
 def test_there_are_enough_items_and_no_two_alike(count: int) -> None:
     categories = tuple(f"part-{number}" for number in range(count))

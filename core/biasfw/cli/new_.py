@@ -71,7 +71,7 @@ def language(
 @click.option("--sheet", is_flag=True, help="Items as a workbook (.xlsx) with drop-downs and explanations.")
 @click.option("--output", metavar="DIR", type=click.Path(path_type=Path), default=".", help="Where (default: here).")
 @click.pass_context
-def benchmark(ctx: click.Context, name: str, sheet: bool, output: Path, **given: Any) -> None:
+def benchmark(ctx: click.Context, /, name: str, sheet: bool, output: Path, **given: Any) -> None:
     """Ask for what is missing, write the folder, and say what to do with it."""
     if on_terminal():
         given = {key: value or _asked(key) for key, value in given.items()}

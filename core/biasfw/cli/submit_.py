@@ -39,10 +39,13 @@ def command(
 
 
 def _contributor(name: str | None, pseudonym: str | None, *, anonymous: bool) -> Contributor | None:
-    given = [("name", name), ("pseudonym", pseudonym), ("none", "" if anonymous else None)]
-    said = [(kind, text) for kind, text in given if text is not None]
+    said = []
+    if name is not None:
+        said.append(Contributor("name", name))
+    if pseudonym is not None:
+        said.append(Contributor("pseudonym", pseudonym))
+    if anonymous:
+        said.append(Contributor("none"))
     if len(said) > 1:
         raise UsageError("--name, --pseudonym and --anonymous exclude one another; give one")
-    for kind, text in said:
-        return Contributor(kind, text)  # type: ignore[arg-type] - one of three
-    return None
+    return said[0] if said else None
