@@ -37,6 +37,17 @@ OPTIONS = {
             "log-probabilities for some quantisations.",
             "examples": [256],
         },
+        "parallel": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 256,
+            "description": "How many answers are generated side by side. Default: 8 per thread, at most 32, and what a "
+            "quarter of the free memory holds. Choices are scored one request after the other. Each request draws with "
+            "its own seed, whatever the number; where batches of different size round differently (on a GPU, mixtures "
+            "of experts) a near tie between two tokens may fall otherwise.",
+            "examples": [16],
+            "affects_answers": False,
+        },
         "n_gpu_layers": {
             "type": "integer",
             "minimum": -1,

@@ -17,6 +17,7 @@ from biasfw import (
 from biasfw_plugins.llamacpp.cores import usable_cores
 from biasfw_plugins.llamacpp.models import ModelFiles, find_model
 from biasfw_plugins.llamacpp.native import Model, can_use_gpu, llama_cpp_version
+from biasfw_plugins.llamacpp.schedule import Schedule
 from biasfw_plugins.llamacpp.session import Session, Speed
 
 _LONGEST = 8  # requests that are tokenised to size the context at once; it grows if another one needs more
@@ -25,7 +26,8 @@ _LONGEST = 8  # requests that are tokenised to size the context at once; it grow
 class LlamaCpp:
     """A GGUF model, run by llama.cpp in this process.
 
-    A run that was interrupted goes on exactly as it would have gone: an answer depends on nothing but its request.
+    A run that was interrupted goes on exactly as it would have gone: an answer depends on nothing but its request, as
+    far as the kernels of the model's quantisation round alike in every batch (``rounding.even_batches``).
     llama.cpp's own log is silent unless BIASFW_DEBUG is set.
     """
 
@@ -74,16 +76,15 @@ class LlamaCpp:
         )
 
     def run(self, requests: RequestSequence) -> Iterator[Response]:
-        """Answer every request, in order; one that cannot be answered gives a response with ``error``.
+        """Answer every request, in the order in which they are done; one that cannot be answered gives an ``error``.
 
         Raises:
             ComponentError: messages are given but the model has no usable chat template, memory is short, or the model
                 gives no log-probabilities; found out before the first response.
         """
-        session, _ = self._load()
+        session, model = self._load()
         self._reserve(session, requests)
-        for index in range(len(requests)):
-            response = session.answer(requests[index])
+        for index, response in enumerate(Schedule(session, model).answer(requests)):
             if index == 0:
                 _check_logprobs(response)
             yield response
@@ -118,7 +119,12 @@ class LlamaCpp:
             self._model = Model(self._files().paths[0], n_gpu_layers=self._gpu_layers)
         if self._session is None:
             options = self._settings.options
-            speed = Speed(options.get("n_batch", 512), options.get("n_threads") or usable_cores())
+            speed = Speed(
+                options.get("n_batch", 512),
+                options.get("n_threads") or usable_cores(),
+                options.get("parallel"),
+                gpu=bool(self._gpu_layers),
+            )
             self._session = Session(self._model, speed, options.get("n_ctx"))
         return self._session, self._model
 
@@ -127,10 +133,11 @@ class LlamaCpp:
         """Make room for the longest requests before the first is asked."""
         lengths = requests.lengths
         longest = heapq.nlargest(_LONGEST, range(len(requests)), key=lambda index: lengths[index])
-        needs = [session.need(requests[index]) for index in longest]
-        fitting = [need for need in needs if 0 < need <= session.limit]
-        if fitting:
-            session.reserve(max(fitting))
+        sample = [requests[index] for index in longest]
+        need = max(map(session.need, sample), default=0)
+        if need:
+            texts = any(not request.choices for request in sample)
+            session.reserve(need, len(requests) if texts else 1)
 
 
 def _check_logprobs(response: Response) -> None:

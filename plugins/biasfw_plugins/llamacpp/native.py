@@ -203,7 +203,9 @@ class DecodeError(Exception):
 
 
 class Context:
-    """The cache of one token sequence, of at most ``cells`` tokens, and what computes into it.
+    """The cache of ``sequences`` token sequences, of at most ``cells`` tokens each, and what computes into it.
+
+    Each sequence has a buffer of its own (llama.cpp's split cache): attention then reads its own tokens only.
 
     Flash attention is off: on the CPU its rounding depends on the number of threads and on the batch size, which
     moved log-probabilities of SmolLM2 (Q4_1) by up to 0.5. Without it they are bit for bit the same for 1 to 4 threads,
@@ -213,23 +215,27 @@ class Context:
         ComponentError: there is not enough memory.
     """
 
-    def __init__(self, model: Model, *, cells: int, n_batch: int, n_threads: int) -> None:
+    def __init__(self, model: Model, *, cells: int, n_batch: int, n_threads: int, sequences: int = 1) -> None:
         self.cells = cells
         self.n_batch = n_batch
+        self.sequences = sequences
         self._n_vocab = model.n_vocab
         self._handle: Any = None
         parameters = _C.llama_context_default_params()
-        parameters.n_ctx = cells
+        parameters.n_ctx = cells * sequences
         parameters.n_batch = parameters.n_ubatch = n_batch
-        parameters.n_seq_max = 1
+        parameters.n_seq_max = sequences
+        parameters.kv_unified = False
         parameters.n_threads = parameters.n_threads_batch = n_threads
         parameters.flash_attn_type = _C.LLAMA_FLASH_ATTN_TYPE_DISABLED
         if hasattr(parameters, "n_outputs_max_per_seq"):
             parameters.n_outputs_max_per_seq = 0  # no limit
         self._handle = _C.llama_init_from_model(model.handle, parameters)
         if not self._handle:
+            many = f"{sequences} times {cells}" if sequences > 1 else str(cells)
+            fewer = "set -B parallel=NUMBER to fewer, " if sequences > 1 else ""
             raise ComponentError(
-                f"not enough memory for a context of {cells} tokens; lower max_tokens or set -B n_ctx=NUMBER"
+                f"not enough memory for a context of {many} tokens; {fewer}lower max_tokens or set -B n_ctx=NUMBER"
             )
         self._memory = _C.llama_get_memory(self._handle)
         self._batch = _C.llama_batch_init(n_batch, 0, 1)
@@ -237,35 +243,62 @@ class Context:
             np.ctypeslib.as_array(column, shape=(n_batch,))
             for column in (self._batch.token, self._batch.pos, self._batch.logits)
         )
+        self._sequence = [self._batch.seq_id[index] for index in range(n_batch)]
         for index in range(n_batch):
             self._batch.n_seq_id[index] = 1
-            self._batch.seq_id[index][0] = 0
 
     def clear(self) -> None:
         """Forget everything and zero the cache, so that nothing of an earlier request can be read."""
         _C.llama_memory_clear(self._memory, True)
 
-    def rewind(self, position: int) -> None:
-        """Forget the tokens from ``position`` on.
+    def rewind(self, position: int, sequence: int = 0) -> None:
+        """Forget the tokens of ``sequence`` from ``position`` on.
 
         Raises:
             DecodeError: the model keeps a state that cannot go back.
         """
-        if not _C.llama_memory_seq_rm(self._memory, 0, position, -1):
+        if not _C.llama_memory_seq_rm(self._memory, sequence, position, -1):
             raise DecodeError(f"llama.cpp cannot rewind to token {position}")
 
-    def decode(self, tokens: Sequence[int], position: int, *, outputs: slice = _LAST) -> None:
-        """Evaluate 1 to ``n_batch`` tokens, the first at ``position``; logits are kept for those in ``outputs``.
+    def copy(self, source: int, target: int) -> None:
+        """Let sequence ``target`` be a copy of ``source``: its whole buffer, copied when the next batch is evaluated.
+
+        llama.cpp aborts the process when asked for a part of a sequence of a split cache; rewind the copy instead.
+        """
+        _C.llama_memory_seq_cp(self._memory, source, target, -1, -1)
+
+    def decode(self, tokens: Sequence[int], position: int, *, sequence: int = 0, outputs: slice = _LAST) -> None:
+        """Evaluate 1 to ``n_batch`` tokens of one sequence, the first at ``position``; logits are kept for ``outputs``.
 
         Raises:
             DecodeError: llama.cpp refused.
         """
         count = len(tokens)
-        self._batch.n_tokens = count
-        self._token[:count] = tokens
         self._position[:count] = range(position, position + count)
         self._output[:count] = 0
         self._output[:count][outputs] = 1
+        for place in self._sequence[:count]:
+            place[0] = sequence
+        self._evaluate(tokens)
+
+    def step(self, tokens: Sequence[int], positions: Sequence[int]) -> None:
+        """Evaluate one token for each of the sequences 0, 1, 2, ...; logits are kept for all.
+
+        The sequences stand side by side because llama.cpp evaluates a split cache's batch in one piece only then.
+
+        Raises:
+            DecodeError: llama.cpp refused.
+        """
+        count = len(tokens)
+        self._position[:count] = positions
+        self._output[:count] = 1
+        for number, place in enumerate(self._sequence[:count]):
+            place[0] = number
+        self._evaluate(tokens)
+
+    def _evaluate(self, tokens: Sequence[int]) -> None:
+        self._batch.n_tokens = len(tokens)
+        self._token[: len(tokens)] = tokens
         code = _C.llama_decode(self._handle, self._batch)
         if code != 0:
             raise DecodeError(f"llama_decode failed with code {code}")

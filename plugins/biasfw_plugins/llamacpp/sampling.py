@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biasfw import Sampling
-from biasfw_plugins.llamacpp.native import Context, Model
+from biasfw_plugins.llamacpp.native import Model
 
-_NUCLEUS_GUESS = 1024  # tokens that hold nearly every nucleus; sorting all of a vocabulary takes longer than the model
+_LIGHTEST = (1e-3, 1e-5, 0.0)  # weights that hold most nuclei; sorting all of a vocabulary takes longer than the model
 _GREEDY_BELOW = 1e-5  # where float32 would overflow
 
 
@@ -57,15 +56,13 @@ class Picker:
     def _nucleus(self, weights: NDArray[np.float32]) -> NDArray[np.intp]:
         """Indices of the nucleus, the likeliest first (equals in the order of the vocabulary)."""
         wanted = self._top_p * weights.sum(dtype=np.float64)
-        count = min(_NUCLEUS_GUESS, len(weights))
-        while True:
-            least = np.partition(weights, len(weights) - count)[len(weights) - count]
+        for least in _LIGHTEST:  # weights are relative to the greatest
             likely = np.flatnonzero(weights >= least)
             likely = likely[np.argsort(-weights[likely], kind="stable")]
             cumulative = np.cumsum(weights[likely], dtype=np.float64)
-            if cumulative[-1] >= wanted or count == len(weights):
-                return likely[: int(np.searchsorted(cumulative, wanted, side="left")) + 1]
-            count = min(count * 8, len(weights))
+            if cumulative[-1] >= wanted:
+                break
+        return likely[: int(np.searchsorted(cumulative, wanted, side="left")) + 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,36 +75,41 @@ class Generated:
     flags: tuple[str, ...] = ()
 
 
-def generate(model: Model, context: Context, prompt: Sequence[int], sampling: Sampling, seed: int) -> Generated:
-    """Continue ``prompt`` (at least one token id) until the model ends, a stop string appears or max_tokens is reached.
+class Continuation:
+    """A text in the making: takes logits, says which token to evaluate next, until ``result`` is there."""
 
-    Depends on nothing but its arguments: the cache is cleared first.
+    def __init__(self, model: Model, sampling: Sampling, seed: int) -> None:
+        self._model = model
+        self._most = sampling.max_tokens
+        self._picker = Picker(sampling, seed)
+        self._stops = [stop.encode() for stop in sampling.stop if stop]
+        self._longest_stop = max(map(len, self._stops), default=0)
+        self._written = bytearray()
+        self._count = 0
+        self.result: Generated | None = None if self._most > 0 else Generated("", "length", 0)
 
-    Raises:
-        DecodeError: llama.cpp refused a batch.
-        NotFiniteError: the model computed no usable logits.
-    """
-    context.clear()
-    for begin in range(0, len(prompt), context.n_batch):
-        chunk = prompt[begin : begin + context.n_batch]
-        context.decode(chunk, begin)
-    picker, stops = Picker(sampling, seed), [stop.encode() for stop in sampling.stop if stop]
-    longest_stop = max(map(len, stops), default=0)
-    written, last = bytearray(), len(chunk) - 1
-    for count in range(sampling.max_tokens):
-        token = picker.pick(context.logits(last))
-        if model.ends(token):
-            return _finish(written, "stop", count)
-        piece = model.piece(token)
+    def take(self, logits: NDArray[np.float32]) -> int:
+        """Pick the next token, given logits (n_vocab,) after the text so far; sets ``result`` where the text ends.
+
+        It ends when the model ends it, a stop string appears or max_tokens is reached.
+
+        Raises:
+            NotFiniteError: the model computed no usable logits.
+        """
+        token, written = self._picker.pick(logits), self._written
+        if self._model.ends(token):
+            self.result = _finish(written, "stop", self._count)
+            return token
+        self._count += 1
+        piece = self._model.piece(token)
         written += piece
-        tail = max(0, len(written) - len(piece) - longest_stop)
-        ends = [place for place in (written.find(stop, tail) for stop in stops) if place >= 0]
+        tail = max(0, len(written) - len(piece) - self._longest_stop)
+        ends = [place for place in (written.find(stop, tail) for stop in self._stops) if place >= 0]
         if ends:
-            return _finish(written[: min(ends)], "stop", count + 1, ("stop_string",))
-        if count + 1 < sampling.max_tokens:
-            context.decode([token], len(prompt) + count)
-            last = 0
-    return _finish(written, "length", sampling.max_tokens)
+            self.result = _finish(written[: min(ends)], "stop", self._count, ("stop_string",))
+        elif self._count == self._most:
+            self.result = _finish(written, "length", self._count)
+        return token
 
 
 def _finish(written: bytes | bytearray, reason: str, tokens: int, flags: tuple[str, ...] = ()) -> Generated:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biasfw import ChoiceScore, ChoiceText
-from biasfw_plugins.llamacpp.native import Context, utf8
+from biasfw_plugins.llamacpp.cache import Cache
+from biasfw_plugins.llamacpp.native import utf8
 from biasfw_plugins.llamacpp.prompts import Part, Prompter
 
 
@@ -58,33 +59,35 @@ def plan(prompter: Prompter, parts: Sequence[Part], choices: Sequence[ChoiceText
     return Plan(tuple(sequences), start, len(prompt), tuple(flags))
 
 
-def score(context: Context, work: Plan, *, can_rewind: bool) -> list[list[float]]:
-    """Log-probability in nats of every scored token of every sequence of ``work``.
+def score(cache: Cache, sequence: int, work: Plan) -> list[list[float]]:
+    """Log-probability in nats of every scored token of every token sequence of ``work``, computed in ``sequence``.
 
-    The sequences form a tree of shared beginnings. It is walked depth first in one sequence of the cache: each stretch
-    up to the next fork is evaluated once, as one batch, and the cache is rewound to the fork for the next branch. So
-    each token stands where it stands when its sequence is evaluated alone, and the result is the same bit for bit
-    (SmolLM2 in Q4_0, Q4_1, Q8_0; within 4e-4 in F16, within 0.4 in Q4_K_M, whose kernels depend on the batch size).
+    The token sequences form a tree of shared beginnings. It is walked depth first: each stretch up to the next fork is
+    evaluated once, as one batch, and the cache is rewound to the fork for the next branch. What ``sequence`` holds of
+    the beginning is not evaluated again (``Cache.place``). Each token stands where it stands when its token sequence is
+    evaluated alone from an empty cache, in batches that round alike (``rounding``); so the result is the same bit for
+    bit, whatever the other choices and the request before (SmolLM2 in F16, Q4_0, Q4_1, Q8_0 and Q4_K_M on x86).
     To evaluate all branches in one batch of a cache that they share is 20 % faster, but it places tokens elsewhere:
     rounding, magnified by 8-bit activations, then moves sums by up to 0.2, and by the other choices of the request.
 
-    Models that cannot rewind (recurrent state) evaluate each sequence from its beginning.
+    Models that cannot rewind (recurrent state) evaluate each token sequence from its beginning.
 
     Raises:
         DecodeError: llama.cpp refused a batch.
     """
-    results = [[0.0] * max(0, len(sequence) - work.start) for sequence in work.sequences]
+    results = [[0.0] * max(0, len(tokens) - work.start) for tokens in work.sequences]
     everything = [*range(len(work.sequences))]
-    pending = [(0, everything)] if can_rewind else [(0, [index]) for index in everything]
+    pending = [(cache.held(sequence), everything)] if cache.can_rewind else [(0, [index]) for index in everything]
     while pending:
         depth, group = pending.pop()
         members = [work.sequences[index] for index in group]
         end = _common(members) if len(group) > 1 else len(members[0]) - 1
-        context.rewind(depth) if depth else context.clear()
-        for position, logits, total in _evaluate(context, members[0][:end], depth, work.start):
-            for index, sequence in zip(group, members, strict=True):
-                if position < len(sequence):
-                    results[index][position - work.start] = float(logits[sequence[position]]) - total
+        cache.rewind(sequence, depth) if depth else cache.drop(sequence)
+        for position, logits in cache.extend(sequence, members[0][:end], work.start - 1):
+            total = _log_sum_exp(logits)
+            for index, tokens in zip(group, members, strict=True):
+                if position < len(tokens):
+                    results[index][position - work.start] = float(logits[tokens[position]]) - total
         if len(group) > 1:
             pending += [(end, branch) for branch in _branches(work.sequences, group, end)]
     return results
@@ -104,23 +107,6 @@ def _branches(sequences: Sequence[Sequence[int]], group: Sequence[int], fork: in
         if len(sequences[index]) > fork + 1:
             branches.setdefault(sequences[index][fork], []).append(index)
     return list(branches.values())
-
-
-def _evaluate(
-    context: Context, tokens: Sequence[int], depth: int, start: int
-) -> Iterator[tuple[int, NDArray[np.float32], float]]:
-    """Evaluate ``tokens`` from ``depth`` on; yield each scored position with the logits for it and their log-sum-exp.
-
-    A batch of one token takes other kernels, which round differently: it is filled up with a token that is rewound.
-    """
-    for begin in range(depth, len(tokens), context.n_batch):
-        chunk = tokens[begin : begin + context.n_batch]
-        first = max(0, start - 1 - begin)
-        fill = chunk if len(chunk) == 1 else chunk[:0]
-        context.decode([*chunk, *fill], begin, outputs=slice(first, len(chunk)))
-        for index in range(first, len(chunk)):
-            logits = context.logits(index)
-            yield begin + index + 1, logits, _log_sum_exp(logits)
 
 
 def _log_sum_exp(logits: NDArray[np.float32]) -> float:

@@ -1,153 +1,129 @@
-"""A loaded model that answers one request at a time."""
+"""A loaded model: its prompts, and a cache of the size that requests need."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from biasfw import Request, Response, ResponseError, request_seed
+from biasfw import ComponentError, Request
+from biasfw_plugins.llamacpp.cache import Cache
 from biasfw_plugins.llamacpp.chat import FIXED_DATE, ChatTemplate, ChatTemplateError
-from biasfw_plugins.llamacpp.native import Context, DecodeError, Model
+from biasfw_plugins.llamacpp.jobs import CannotAnswerError, Job, Limit, make_job
+from biasfw_plugins.llamacpp.memory import cell_bytes, free_memory, side_by_side
+from biasfw_plugins.llamacpp.native import Context, Model
 from biasfw_plugins.llamacpp.prompts import Prompter
-from biasfw_plugins.llamacpp.sampling import NotFiniteError, generate
-from biasfw_plugins.llamacpp.scoring import Plan, plan, score, score_of
+from biasfw_plugins.llamacpp.rounding import even_batches
 
 _ROUND_TO = 256  # llama.cpp rounds contexts up to this
 
 
-class CannotAnswerError(Exception):
-    """A request that cannot be answered; carries what is recorded for it."""
-
-    def __init__(self, kind: str, message: str, *, permanent: bool = True) -> None:
-        super().__init__(message)
-        self.error = ResponseError(kind, message, permanent)
-
-
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """How to compute: tokens per batch and threads."""
+    """How to compute: tokens per batch, threads, sequences side by side (None: by memory and cores), and where."""
 
     n_batch: int
     n_threads: int
+    parallel: int | None = None
+    gpu: bool = False
 
 
 class Session:
-    """A model, its chat template and a cache that grows to what the longest request needs, up to ``n_ctx``.
-
-    Each request starts from an empty cache: an answer depends on nothing but its request. Scheduling many requests at
-    once belongs here.
-    """
+    """A model, its chat template and a cache that grows to what the longest request needs, up to ``n_ctx`` tokens."""
 
     def __init__(self, model: Model, speed: Speed, n_ctx: int | None = None) -> None:
         self._model = model
         self._speed = speed
         self._fixed = n_ctx is not None
-        self.limit = min(n_ctx or model.n_ctx_train, model.n_ctx_train)
+        self._limit = Limit(min(n_ctx or model.n_ctx_train, model.n_ctx_train), model.n_ctx_train)
         self._context: Context | None = None
+        self._cache: Cache | None = None
+        self._even: int | None = None
+        self._fitting: int | None = None  # sequences that memory holds and cores can use
         self.prompter, self.notes = _prompter(model)
 
+    def job(self, request: Request) -> Job:
+        """``request`` tokenised.
+
+        Raises:
+            CannotAnswerError: the template refuses the messages, the prompt is empty, or there is no room.
+            ComponentError: messages are given but the model has no usable chat template.
+        """
+        return make_job(self.prompter, request, self._limit)
+
     def need(self, request: Request) -> int:
-        """How many tokens ``request`` takes in all; 0 if its prompt cannot be made.
+        """How many tokens ``request`` takes in all; 0 if it cannot be answered.
 
         Raises:
             ComponentError: messages are given but the model has no usable chat template.
         """
         try:
-            if request.choices:
-                return self._plan(request).tokens
-            return len(self._prompt(request)) + request.sampling.max_tokens
+            return self.job(request).tokens
         except CannotAnswerError:
             return 0
 
-    def reserve(self, tokens: int) -> Context:
-        """A context with room for ``tokens`` (at most ``limit``).
+    def reserve(self, tokens: int, most: int) -> Cache:
+        """A cache of up to ``most`` sequences, each with room for ``tokens``; what an earlier one held may be lost.
 
         Raises:
             ComponentError: memory is short.
         """
-        if self._context is not None and self._context.cells > tokens:
-            return self._context
-        if self._fixed:
-            tokens = self.limit
-        elif self._context is not None:  # requests turn out longer than expected: do not grow again for the next
-            tokens = min(tokens * 5 // 4, self.limit)
+        if self._even is None:
+            self._even = even_batches(self._model, self._speed.n_threads)
+        if self._cache is not None and self._suffices(self._cache, tokens, most):
+            return self._cache
+        cells = self._cells(tokens)
         self.close()
-        # One more cell, for the token that fills up a batch of one.
-        cells = -(-(tokens + 1) // _ROUND_TO) * _ROUND_TO
-        self._context = Context(self._model, cells=cells, n_batch=self._speed.n_batch, n_threads=self._speed.n_threads)
-        return self._context
+        wanted = self._side_by_side(cells, most)
+        while self._context is None:
+            try:
+                self._context = Context(
+                    self._model,
+                    cells=cells,
+                    n_batch=self._speed.n_batch,
+                    n_threads=self._speed.n_threads,
+                    sequences=wanted,
+                )
+            except ComponentError:
+                if wanted == 1 or self._speed.parallel is not None:
+                    raise
+                wanted = self._fitting = wanted // 2
+        self._cache = Cache(self._context, can_rewind=self._model.can_rewind, even=self._even)
+        return self._cache
 
-    def answer(self, request: Request) -> Response:
-        """Score the choices of ``request``, or continue its prompt.
-
-        Raises:
-            ComponentError: messages are given but the model has no usable chat template, or memory is short.
-        """
-        begin = time.perf_counter()
-        try:
-            response = self._choose(request) if request.choices else self._generate(request)
-        except CannotAnswerError as failure:
-            response = Response(request.key, error=failure.error)
-        except DecodeError as failure:
-            response = Response(request.key, error=ResponseError("decode_failed", str(failure)))
-        except NotFiniteError as failure:
-            response = Response(request.key, error=ResponseError("not_finite", str(failure), permanent=True))
-        return replace(response, seconds=time.perf_counter() - begin)
+    def _suffices(self, cache: Cache, tokens: int, most: int) -> bool:
+        """Whether ``cache`` has room for ``tokens`` and as many sequences as pay for ``most`` requests."""
+        if cache.room < tokens:
+            return False
+        return most == 1 or (self._fitting is not None and cache.sequences >= min(most, self._fitting))
 
     def close(self) -> None:
         """Free the cache."""
+        self._cache = None
         if self._context is not None:
             self._context.close()
             self._context = None
 
-    def _choose(self, request: Request) -> Response:
-        work = self._plan(request)
-        self._check_fits(f"the prompt with its longest choice has {work.tokens} tokens", work.tokens)
-        logprobs = score(self.reserve(work.tokens), work, can_rewind=self._model.can_rewind)
-        scores = tuple(
-            score_of(choice.key, choice.text, sequence[work.start :], values)
-            for choice, sequence, values in zip(request.choices, work.sequences, logprobs, strict=True)
-        )
-        return Response(
-            request.key, choice_logprobs=scores, prompt_tokens=work.prompt_tokens, completion_tokens=0, flags=work.flags
-        )
+    def _cells(self, tokens: int) -> int:
+        """How many cells a sequence gets."""
+        if self._fixed:
+            tokens = self._limit.tokens
+        elif self._cache is not None and self._cache.room < tokens:  # longer than expected: the next ones may be, too
+            tokens = min(tokens * 5 // 4, self._limit.tokens)
+        fillers = (self._even or 1) - 1  # tokens that fill up a batch
+        cells = -(-(tokens + fillers) // _ROUND_TO) * _ROUND_TO
+        return cells if self._cache is None else max(cells, self._cache.cells)
 
-    def _generate(self, request: Request) -> Response:
-        prompt, sampling = self._prompt(request), request.sampling
-        if not prompt:
-            raise CannotAnswerError("empty_prompt", "the prompt is empty and the model has no BOS token to begin with")
-        total = len(prompt) + sampling.max_tokens
-        self._check_fits(f"the prompt's {len(prompt)} tokens and max_tokens={sampling.max_tokens} are {total}", total)
-        text = generate(self._model, self.reserve(total), prompt, sampling, request_seed(request))
-        return Response(
-            request.key,
-            text=text.text,
-            finish_reason=text.finish_reason,
-            prompt_tokens=len(prompt),
-            completion_tokens=text.tokens,
-            flags=text.flags,
-        )
-
-    def _prompt(self, request: Request) -> list[int]:
-        try:
-            return self.prompter.encode(self.prompter.parts(request))
-        except ChatTemplateError as failure:
-            raise CannotAnswerError("template", f"the chat template refuses the messages: {failure}") from failure
-
-    def _plan(self, request: Request) -> Plan:
-        try:
-            return plan(self.prompter, self.prompter.parts(request), request.choices)
-        except ChatTemplateError as failure:
-            raise CannotAnswerError("template", f"the chat template refuses the messages: {failure}") from failure
-
-    def _check_fits(self, what: str, tokens: int) -> None:
-        if tokens <= self.limit:
-            return
-        if self.limit < self._model.n_ctx_train:
-            way_out = f"set -B n_ctx={tokens} or more"
+    def _side_by_side(self, cells: int, most: int) -> int:
+        """How many sequences to reserve for ``most`` requests."""
+        if most == 1:
+            return 1
+        if self._speed.parallel is not None:
+            self._fitting = self._speed.parallel
         else:
-            way_out = "the model was trained for no more; lower max_tokens or use another model"
-        raise CannotAnswerError("context_too_small", f"{what}, but the context holds {self.limit}; {way_out}")
+            size = cells * cell_bytes(self._model.metadata)
+            self._fitting = side_by_side(self._speed.n_threads, size, None if self._speed.gpu else free_memory())
+        count = min(self._fitting, most)
+        even = self._even or 1  # what would only fill up a batch can as well be of use
+        return count if count == 1 else count + -count % even
 
 
 def _prompter(model: Model) -> tuple[Prompter, tuple[str, ...]]:

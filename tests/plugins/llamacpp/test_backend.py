@@ -16,7 +16,7 @@ from biasfw_plugins import llamacpp
 pytest.importorskip("biasfw_plugins.llamacpp.native", reason="needs the extra llamacpp")
 
 from biasfw_plugins.llamacpp import backend as backend_module
-from biasfw_plugins.llamacpp import session as session_module
+from biasfw_plugins.llamacpp import schedule as schedule_module
 from biasfw_plugins.llamacpp.backend import LlamaCpp
 from biasfw_plugins.llamacpp.native import Context, DecodeError
 
@@ -26,6 +26,13 @@ Ask = Callable[..., Request]
 Tiny = Callable[..., Path]
 Make = Callable[..., LlamaCpp]
 PAIRS = [f"A: {x}\nB: {y}\n" for x in "pqr" for y in "pqr" if x != y]
+
+
+def answered(backend: LlamaCpp, asked: Sequence[Request]) -> list[Response]:
+    """The answers in the order of ``asked``, a request sequence."""
+    by_key = {answer.key: answer for answer in backend.run(asked)}  # type: ignore[arg-type]
+    assert len(by_key) == len(asked)
+    return [by_key[request.key] for request in asked]
 
 
 @pytest.fixture
@@ -118,7 +125,7 @@ class TestIdentity:
 class TestRun:
     def test_answers_each_request_once(self, tiny: Tiny, make: Make, ask: Ask, requests: type) -> None:
         asked = requests([ask("one", max_tokens=4), ask("two", choices=PAIRS), ask(raw="three", max_tokens=4)])
-        answers = list(make(tiny()).run(asked))
+        answers = answered(make(tiny()), asked)
         assert [answer.key for answer in answers] == [request.key for request in asked]
         assert all(answer.error is None and answer.seconds is not None for answer in answers)
         assert [score.key for score in answers[1].choice_logprobs] == [str(number) for number in range(len(PAIRS))]
@@ -154,7 +161,7 @@ class TestRun:
         expected = [(answer.text, answer.choice_logprobs) for answer in backend.run(asked)]
         decode, calls = Context.decode, iter(range(100))
 
-        def interrupted(self: Context, tokens: Sequence[int], position: int, **options: slice) -> None:
+        def interrupted(self: Context, tokens: Sequence[int], position: int, **options: Any) -> None:
             decode(self, tokens, position, **options)
             if next(calls) == 3:
                 raise KeyboardInterrupt
@@ -168,23 +175,26 @@ class TestRun:
         backend.close()
         assert [(answer.text, answer.choice_logprobs) for answer in backend.run(asked)] == expected
 
-    def test_sizing_reads_only_the_longest(self, tiny: Tiny, make: Make, ask: Ask, requests: type) -> None:
-        asked = requests(ask(f"{number}", max_tokens=2) for number in range(50))
+    def test_only_a_window_of_requests_is_read(
+        self, tiny: Tiny, make: Make, ask: Ask, requests: type, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(schedule_module, "_WINDOW", 200)
+        asked = requests(ask(f"{number:3}", max_tokens=2) for number in range(100))
         next(iter(make(tiny()).run(asked)))
-        assert asked.reads < 20
+        assert asked.reads < 30
 
     def test_the_context_grows_when_characters_mislead(self, tiny: Tiny, make: Make, ask: Ask, requests: type) -> None:
         """Ten long texts of few tokens hide a short one of many."""
         path = tiny(pieces=("a" * 2, "a" * 4, "a" * 8, "a" * 16, "a" * 32))
         long = [ask("a" * 1000 + str(number), max_tokens=5) for number in range(10)]
-        answers = list(make(path).run(requests([*long, ask("b" * 400, max_tokens=5)])))
+        answers = answered(make(path), requests([*long, ask("b" * 400, max_tokens=5)]))
         assert all(answer.error is None for answer in answers)
         assert (answers[0].prompt_tokens or 0) < 100 < (answers[-1].prompt_tokens or 0)
 
 
 class TestErrors:
     def _one(self, backend: LlamaCpp, requests: type, *asked: Request) -> list[Response]:
-        return list(backend.run(requests(asked)))
+        return answered(backend, requests(asked))
 
     @pytest.mark.parametrize(
         ("option", "limit", "way_out"), [({"n_ctx": 100}, 100, "-B n_ctx="), ({}, 512, "trained for no more")]
@@ -250,10 +260,10 @@ class TestErrors:
     def test_zero_log_probabilities_stop_the_run(
         self, tiny: Tiny, make: Make, ask: Ask, requests: type, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def zeros(_: Context, work: Any, **__: bool) -> list[list[float]]:
+        def zeros(_: Any, __: int, work: Any) -> list[list[float]]:
             return [[0.0] * (len(sequence) - work.start) for sequence in work.sequences]
 
-        monkeypatch.setattr(session_module, "score", zeros)
+        monkeypatch.setattr(schedule_module, "score", zeros)
         with pytest.raises(ComponentError, match="returns no log-probabilities"):
             self._one(make(tiny()), requests, ask("Hi", choices=["a", "b"]))
 

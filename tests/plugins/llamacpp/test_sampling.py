@@ -13,13 +13,23 @@ from biasfw import Sampling
 
 pytest.importorskip("biasfw_plugins.llamacpp.native", reason="needs the extra llamacpp")
 
+from biasfw_plugins.llamacpp.cache import Cache
 from biasfw_plugins.llamacpp.native import Context, Model
-from biasfw_plugins.llamacpp.sampling import NotFiniteError, Picker, generate
+from biasfw_plugins.llamacpp.sampling import Continuation, Generated, NotFiniteError, Picker
 
 pytestmark = pytest.mark.model
 
 Tiny = Callable[..., Path]
 LOGITS = np.array([1.0, 3.0, 2.0, -np.inf, 0.0], dtype=np.float32)
+
+
+def generate(model: Model, cache: Cache, prompt: list[int], sampling: Sampling, seed: int) -> Generated:
+    """One text, from an empty cache."""
+    cache.clear()
+    text, tokens = Continuation(model, sampling, seed), [*prompt]
+    while text.result is None:
+        tokens.append(text.take(cache.logits_after(0, tokens)))
+    return text.result
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -72,10 +82,10 @@ class TestPicker:
 
 class TestGenerate:
     @pytest.fixture
-    def loaded(self, tiny: Tiny) -> Iterator[tuple[Model, Context]]:
+    def loaded(self, tiny: Tiny) -> Iterator[tuple[Model, Cache]]:
         model = Model(tiny())
         context = Context(model, cells=512, n_batch=64, n_threads=1)
-        yield model, context
+        yield model, Cache(context, can_rewind=True)
         context.close()
         model.close()
 
@@ -89,20 +99,20 @@ class TestGenerate:
 
         return script
 
-    def test_depends_on_nothing_but_its_arguments(self, loaded: tuple[Model, Context]) -> None:
-        model, context = loaded
+    def test_depends_on_nothing_but_its_arguments(self, loaded: tuple[Model, Cache]) -> None:
+        model, cache = loaded
         prompts = [[1, *range(40, 40 + length)] for length in (3, 150, 3)]
         sampling = Sampling(temperature=1.0, max_tokens=30)
-        texts = [generate(model, context, prompt, sampling, 5) for prompt in prompts]
+        texts = [generate(model, cache, prompt, sampling, 5) for prompt in prompts]
         assert texts[0] == texts[2] != texts[1]
-        assert generate(model, context, prompts[0], sampling, 6) != texts[0]
+        assert generate(model, cache, prompts[0], sampling, 6) != texts[0]
 
-    def test_ends_with_the_model(self, loaded: tuple[Model, Context], says: Callable[[bytes], None]) -> None:
+    def test_ends_with_the_model(self, loaded: tuple[Model, Cache], says: Callable[[bytes], None]) -> None:
         says(b"yes")
         text = generate(*loaded, [1], Sampling(max_tokens=9), 0)
         assert (text.text, text.finish_reason, text.tokens, text.flags) == ("yes", "stop", 3, ())
 
-    def test_ends_at_the_limit(self, loaded: tuple[Model, Context], says: Callable[[bytes], None]) -> None:
+    def test_ends_at_the_limit(self, loaded: tuple[Model, Cache], says: Callable[[bytes], None]) -> None:
         says(b"yes indeed")
         text = generate(*loaded, [1], Sampling(max_tokens=3), 0)
         assert (text.text, text.finish_reason, text.tokens) == ("yes", "length", 3)
@@ -118,7 +128,7 @@ class TestGenerate:
         ],
     )
     def test_stop_strings_cut_and_are_flagged(
-        self, loaded: tuple[Model, Context], says: Callable[[bytes], None], stop: tuple[str, ...], text: str
+        self, loaded: tuple[Model, Cache], says: Callable[[bytes], None], stop: tuple[str, ...], text: str
     ) -> None:
         says(b"one\n\ntwo")
         made = generate(*loaded, [1], Sampling(max_tokens=50, stop=stop), 0)
@@ -127,12 +137,12 @@ class TestGenerate:
 
     @pytest.mark.parametrize("limit", range(1, 10))
     def test_a_character_cut_by_the_limit_is_dropped(
-        self, loaded: tuple[Model, Context], says: Callable[[bytes], None], limit: int
+        self, loaded: tuple[Model, Cache], says: Callable[[bytes], None], limit: int
     ) -> None:
         says("é한👋".encode())
         text = generate(*loaded, [1], Sampling(max_tokens=limit), 0).text
         assert text == ("é한👋".encode()[:limit]).decode("utf-8", "ignore")
 
-    def test_invalid_bytes_inside_are_shown(self, loaded: tuple[Model, Context], says: Callable[[bytes], None]) -> None:
+    def test_invalid_bytes_inside_are_shown(self, loaded: tuple[Model, Cache], says: Callable[[bytes], None]) -> None:
         says(b"a\xffb")
         assert generate(*loaded, [1], Sampling(), 0).text == "a\ufffdb"

@@ -14,6 +14,7 @@ from biasfw import Request
 
 pytest.importorskip("biasfw_plugins.llamacpp.native", reason="needs the extra llamacpp")
 
+from biasfw_plugins.llamacpp.cache import Cache
 from biasfw_plugins.llamacpp.native import Context, DecodeError, Model
 from biasfw_plugins.llamacpp.prompts import Prompter
 from biasfw_plugins.llamacpp.scoring import Plan, plan, score, score_of
@@ -25,10 +26,10 @@ Tiny = Callable[..., Path]
 
 
 @contextmanager
-def loaded(path: Path, n_batch: int = 128) -> Iterator[tuple[Model, Context]]:
+def loaded(path: Path, n_batch: int = 128, sequences: int = 1) -> Iterator[tuple[Model, Cache]]:
     model = Model(path)
-    context = Context(model, cells=512, n_batch=n_batch, n_threads=1)
-    yield model, context
+    context = Context(model, cells=512, n_batch=n_batch, n_threads=1, sequences=sequences)
+    yield model, Cache(context, can_rewind=model.can_rewind, even=2 if model.can_rewind else 1)
     context.close()
     model.close()
 
@@ -44,6 +45,12 @@ def one_by_one(model: Model, work: Plan) -> list[list[float]]:
         logprobs = rows - np.log(np.exp(rows).sum(axis=1, keepdims=True))
         results.append([float(logprobs[at - 1, sequence[at]]) for at in range(work.start, len(sequence))])
     return results
+
+
+def score_new(cache: Cache, work: Plan) -> list[list[float]]:
+    """Scores from an empty cache."""
+    cache.clear()
+    return score(cache, 0, work)
 
 
 def plan_of(model: Model, request: Request) -> Plan:
@@ -70,20 +77,20 @@ class TestPlan:
     def test_a_token_that_spans_the_border_belongs_to_the_choice(
         self, tiny: Tiny, ask: Ask, prompt: str, choices: list[str], pieces: tuple[str, ...]
     ) -> None:
-        with loaded(tiny(pieces=pieces)) as (model, context):
+        with loaded(tiny(pieces=pieces)) as (model, cache):
             work = plan_of(model, ask(raw=prompt, choices=choices))
             assert work.flags == ("token_spans_border",)
             spanning = [model.piece(sequence[work.start]).decode() for sequence in work.sequences]
             assert spanning == [piece.replace("▁", " ") for piece in pieces[-2:]]
-            assert all(len(values) == 1 for values in score(context, work, can_rewind=True))
+            assert all(len(values) == 1 for values in score_new(cache, work))
 
     def test_a_border_that_merges_away_is_scored_apart(self, tiny: Tiny, ask: Ask) -> None:
         """Without BOS, a first token that spans the border has nothing before it to be scored after."""
-        with loaded(tiny(pieces=("xA", "xB"), add_bos=False)) as (model, context):
+        with loaded(tiny(pieces=("xA", "xB"), add_bos=False)) as (model, cache):
             work = plan_of(model, ask(raw="x", choices=["A", "B"]))
             assert work.flags == ("choices_tokenised_apart",)
             assert [model.piece(sequence[work.start]) for sequence in work.sequences] == [b"A", b"B"]
-            assert all(values for values in score(context, work, can_rewind=True))
+            assert all(values for values in score_new(cache, work))
 
     def test_shared_first_tokens_count_for_every_choice(self, tiny: Tiny, ask: Ask) -> None:
         with loaded(tiny()) as (model, _):
@@ -96,18 +103,18 @@ class TestPlan:
         assert (work.start, work.flags) == (1, ())
 
     def test_an_empty_prompt_without_bos_leaves_the_first_token_out(self, tiny: Tiny, ask: Ask) -> None:
-        with loaded(tiny(add_bos=False)) as (model, context):
+        with loaded(tiny(add_bos=False)) as (model, cache):
             work = plan_of(model, ask(raw="", choices=["She left.", "He left.", "I"]))
             assert (work.start, work.flags) == (1, ("first_token_unscored",))
-            values = score(context, work, can_rewind=True)
+            values = score_new(cache, work)
             np.testing.assert_allclose(values[0], one_by_one(model, work)[0], rtol=0, atol=1e-4)
         assert [len(each) for each in values] == [len("She left.") + 1, len("He left.") + 1, 0]  # "▁" is three bytes
         assert score_of("2", "I", (), values[2]).sum is None
 
     def test_an_empty_choice_has_no_score(self, tiny: Tiny, ask: Ask) -> None:
-        with loaded(tiny()) as (model, context):
+        with loaded(tiny()) as (model, cache):
             work = plan_of(model, ask(raw="Q", choices=["", "x"]))
-            values = score(context, work, can_rewind=True)
+            values = score_new(cache, work)
         assert values[0] == []
         assert score_of("0", "", (), values[0]).sum is None
         assert values[1]
@@ -124,11 +131,11 @@ class TestScore:
     def test_equals_the_plain_way(
         self, tiny: Tiny, ask: Ask, architecture: str, prompt: str, choices: list[str], n_batch: int
     ) -> None:
-        with loaded(tiny(architecture=architecture, pieces=("ab", "bc", "▁a", "c.")), n_batch) as (model, context):
+        with loaded(tiny(architecture=architecture, pieces=("ab", "bc", "▁a", "c.")), n_batch) as (model, cache):
             assert model.can_rewind == (architecture == "llama")
             work = plan_of(model, ask(raw=prompt, choices=choices))
-            fast = score(context, work, can_rewind=model.can_rewind)
-            again = score(context, work, can_rewind=model.can_rewind)
+            fast = score_new(cache, work)
+            again = score_new(cache, work)
             plain = one_by_one(model, work)
         assert fast == again
         assert [len(values) for values in fast] == [len(values) for values in plain]
@@ -146,29 +153,28 @@ class TestScore:
             decode(self, tokens, position, **options)
 
         monkeypatch.setattr(Context, "decode", count)
-        with loaded(tiny(), 512) as (model, context):
+        with loaded(tiny(), 512) as (model, cache):
             work = plan_of(model, ask(raw="Q" * 100, choices=pairs))
-            score(context, work, can_rewind=True)
+            score_new(cache, work)
         distinct = {sequence[:end] for sequence in work.sequences for end in range(1, len(sequence))}
         assert len(distinct) <= sum(evaluated) <= len(distinct) + len(evaluated)  # at most one filler a batch
         assert sum(evaluated) < 0.15 * sum(map(len, work.sequences))
 
     def test_a_score_does_not_depend_on_the_other_choices(self, tiny: Tiny, ask: Ask) -> None:
         choices = ["one.", "two.", "three.", "ones.", "twenty."]
-        with loaded(tiny()) as (model, context):
+        with loaded(tiny()) as (model, cache):
             together, *alone = (
-                score(context, plan_of(model, ask(raw="Q:", choices=some)), can_rewind=True)
+                score_new(cache, plan_of(model, ask(raw="Q:", choices=some)))
                 for some in (choices, *([choice] for choice in choices))
             )
         for ours, (theirs,) in zip(together, alone, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-4)
 
     def test_a_recurrent_state_cannot_go_back(self, tiny: Tiny) -> None:
-        with loaded(tiny(architecture="mamba")) as (_, context):
-            context.clear()
-            context.decode([1, 40, 41, 42], 0)
+        with loaded(tiny(architecture="mamba")) as (_, cache):
+            list(cache.extend(0, [1, 40, 41, 42], 0))
             with pytest.raises(DecodeError, match="cannot rewind"):
-                context.rewind(2)
+                cache.rewind(0, 2)
 
 
 class TestRecord:
