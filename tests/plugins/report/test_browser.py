@@ -26,11 +26,15 @@ class Opened:
         self.tab.set_default_timeout(WAIT)
         self.tab.on("console", lambda message: self.trouble.append(message.text))
         self.tab.on("pageerror", lambda error: self.trouble.append(str(error)))
-        self.tab.on("dialog", lambda dialog: (self.trouble.append(dialog.message), dialog.dismiss()))
+        self.tab.on("dialog", self._dismiss)
         self.tab.on("request", lambda request: self.asked.append(request.url))
         self.tab.goto(path.as_uri())
         self.tab.wait_for_selector("html[data-ready=yes]")
         self.address = path.as_uri()
+
+    def _dismiss(self, dialog: Any) -> None:
+        self.trouble.append(dialog.message)
+        dialog.dismiss()
 
     def state(self, text: str) -> None:
         """Wait until the line above the list begins with ``text``."""

@@ -49,8 +49,8 @@ def large(source: Path, target: Path, count: int, mean: int) -> Path:
     verdicts = {row["response_key"]: row for row in rows["judged"]}
     (target / "judgements").mkdir(parents=True)
     (target / "scores").mkdir()
-    for file in (source / "run.json", *(source / "scores").glob("*.json")):
-        (target / file.relative_to(source)).write_bytes(file.read_bytes())
+    for path in (source / "run.json", *(source / "scores").glob("*.json")):
+        (target / path.relative_to(source)).write_bytes(path.read_bytes())
     draws = texts(mean)
     with (
         (target / "items.jsonl").open("w", encoding="utf-8") as items,
@@ -120,6 +120,7 @@ def test_a_full_study_opens(study: Path, tmp_path: Path, chromium: Any) -> None:
     first = time.monotonic() - begun
     tab.wait_for_selector("html[data-ready=yes]", timeout=120_000)
     assert first < 30  # the goal is 3
+    tab.click("#last")
     tab.wait_for_selector("#last:disabled", timeout=120_000)
     assert tab.locator(".item").count() == 20
     tab.close()
