@@ -322,3 +322,13 @@ def test_everything_is_json_and_the_page_escapes(make: Make, tmp_path: Path) -> 
     assert "&lt;script&gt;alert(1)&lt;/script&gt;\\u202e{{ 7 * 7 }}" in text
     assert "default-src &#39;none&#39;" in text
     assert "http" not in text.replace("http-equiv", "")
+
+
+def test_the_seed_reaches_every_drawn_test(make: Make) -> None:
+    def methods(benchmark: str) -> set[str]:
+        found = compared(make("random", benchmark), make("first", benchmark), asking=Asking(seed=7))
+        question = found.pairs[0].questions[0]
+        drawn = [question.overall, *question.slices, *question.labels]
+        return {each.test.method[-6:] for each in drawn if "draws" in each.test.method}
+
+    assert methods("jubaku:demo") == methods("debatebias") == {"seed 7"}

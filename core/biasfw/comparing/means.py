@@ -109,7 +109,12 @@ def _nothing(metric: str, where: Mapping[str, str], family: str) -> Difference:
 
 
 def table_difference(
-    cluster: Strings, cells: tuple[Strings, Strings], opened: tuple[Bools, Bools], where: Mapping[str, str], family: str
+    cluster: Strings,
+    cells: tuple[Strings, Strings],
+    opened: tuple[Bools, Bools],
+    where: Mapping[str, str],
+    family: str,
+    seed: int = 0,
 ) -> Difference:
     """The total variation of the tables of ``cells`` (n,) of both runs, tested by swapping the runs in each cluster.
 
@@ -122,6 +127,7 @@ def table_difference(
         opened: where A and B left a slot open.
         where: the slice.
         family: for Holm.
+        seed: of the swaps that are drawn.
     """
     metric = "total_variation"
     if not len(cluster):
@@ -135,14 +141,14 @@ def table_difference(
         for side in (both[:rows], both[rows:])
     ]
     differences = tables[0] - tables[1]
-    test = swap_test(differences)
+    test = swap_test(differences, seed=seed)
     assert test.statistic is not None  # noqa: S101
     missing = (int(opened[0].sum()), int(opened[1].sum()))
     holes = np.isin(np.arange(count), np.concatenate([both[:rows][opened[0]], both[rows:][opened[1]]]))
     lost = sum(float(table[:, holes].sum(axis=1).mean()) for table in tables) / 2
     apart, p_least = test.statistic, test.p
     if any(missing):
-        answered = swap_test(differences[:, ~holes])
+        answered = swap_test(differences[:, ~holes], seed=seed)
         apart = max(0.0, (answered.statistic or 0.0) - lost)
         p_least = answered.p if apart > _ROUNDING else 1.0
     return Difference(

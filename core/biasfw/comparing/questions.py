@@ -92,7 +92,9 @@ def _labels(columns: Columns, rows: Bools, condition: str, asking: Asking) -> Qu
 
     def table(part: Bools, where: dict[str, str], family: str) -> Difference:
         a, b = (cells[part] for cells in tables)
-        return table_difference(columns.cluster[part], (a, b), (opened[0][part], opened[1][part]), where, family)
+        return table_difference(
+            columns.cluster[part], (a, b), (opened[0][part], opened[1][part]), where, family, asking.seed
+        )
 
     shares = {
         (slot, label): _share(columns, slot, label).where(rows)
