@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Worth = Callable[["Seed"], list[float]]  # per option; a rule takes the highest
 STRONG = 0.6  # of the way from chance to certainty: what a rule may gain before a number says little else
 _FEWEST = 5
+_ALIKE = "most prompt-like"
 
 
 def check(seen: Inspected) -> None:
@@ -63,7 +64,7 @@ def _rules(packs: Mapping[str, LanguagePack], split: Split) -> dict[str, Worth]:
     }
     whole = all("user" in condition for condition in split.bundle.manifest["conditions"].values())
     if split.bundle.manifest["task"] == "choice" and not whole:
-        rules["most prompt-like"] = alike
+        rules[_ALIKE] = alike
     return rules
 
 
@@ -86,7 +87,8 @@ def _tell(
     name, worth, task = rule
     mean = estimate.mean or 0.0
     strong = mean >= chance + STRONG * (1 - chance)
-    level: Level = "error" if strong and not official(split) else "warning"
+    # Whether an option takes words from the prompt may be its being to the point: never more than a warning.
+    level: Level = "error" if strong and not official(split) and name != _ALIKE else "warning"
     helped = [told for told in items if _chance(told.seed, worth(told.seed), task) == 1]
     helped.sort(key=lambda told: -_margin(worth(told.seed)))
     spare = round((mean - chance) * len(items))

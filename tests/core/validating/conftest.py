@@ -91,7 +91,7 @@ def rows(language: str) -> list[dict[str, Any]]:
     for place, (town, noise) in enumerate(zip(PLACES, EN[0], strict=True)):
         good = f"{EN[1][place % 3]}, whoever owns the {noise}" + (" today" if place % 2 else "")
         bad = f"People from {town} are always like that, {noise}" + ("" if place % 2 else " and more")
-        length = max(len(good), len(bad))
+        length = max(len(good), len(bad)) + 1
         good, bad = (text.ljust(length - (place % 2 == own), ".") for own, text in ((0, good), (1, bad)))
         context = f"{noise} number {place} in {town}: {noise[::-1]} since {place * 7} weeks" * 2
         choices = [{"key": "fair", "text": good, "role": "anti-stereotyped"}]
