@@ -49,14 +49,15 @@ def datasheet(
         f"{told['does_not_show']} {told['population']}.", "",
         "## Licence and distribution", "", f"{manifest['licence']}. {manifest['canary']}.", "",
         "## Maintenance", "",
-        "Whoever takes part can withdraw: `biasfw author withdraw` in the workbench takes texts out of this bundle.", "",
+        "Whoever takes part can withdraw: `biasfw author withdraw` takes their texts out of this bundle.", "",
     ]  # fmt: skip
     return "\n".join(lines)
 
 
 def _groups(bench: Workbench) -> list[str]:
     """Groups that annotators named as their own, only where five or more named them."""
-    named = Counter(g for said in bench.state().consents.values() if said["yes"] for g in said.get("groups", ()))
+    agreed = [said for said in bench.state().consents.values() if said["yes"]]
+    named = Counter(group for said in agreed for group in said.get("groups", ()))
     shown = [f"{group} ({count})" for group, count in sorted(named.items()) if count >= FEWEST]
     told = f"Groups that five or more annotators chose to name as their own: {', '.join(shown)}."
     return [told, ""] if shown else []

@@ -24,6 +24,7 @@ _COMMANDS = {  # name -> the first line of its help, so that `biasfw --help` imp
     "export": "Write a run as a table for other programs.",
     "leaderboard": "Write a page over many runs.",
     "author": "Write a benchmark in a workbench, against a model.",
+    "annotate": "Let people answer a benchmark blindly.",
     "report": "Write a report on runs, as one HTML file.",
     "parse": "Read texts with a parser.",
     "validate": "Look for mistakes in a file or folder.",

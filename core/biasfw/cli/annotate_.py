@@ -1,0 +1,165 @@
+"""``biasfw annotate``: people answer a benchmark blindly, and what they say stands beside models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from biasfw.cli import plugins_of
+from biasfw.cli._common import json_option, print_json, say
+from biasfw.errors import UsageError
+
+
+class _Drawing(click.Group):
+    """``biasfw annotate BUNDLE -k 5`` is short for ``biasfw annotate draw BUNDLE -k 5``."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The subcommand; what is none is the name of a bundle to draw."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            args = ["draw", *args]
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    "annotate",
+    cls=_Drawing,
+    help="Let people answer the items of a benchmark blindly: tasks, import, results. "
+    "`biasfw annotate BUNDLE -k 5` is short for `biasfw annotate draw BUNDLE -k 5`.",
+    epilog="Example:  biasfw annotate my-bench/final -k 5 -o answers",
+)
+def command() -> None:
+    """Draw, import, report."""
+
+
+_FOLDER = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+
+
+@command.command("draw", epilog="Example:  biasfw annotate my-bench/final -k 5 -o answers")
+@click.argument("benchmark", metavar="NAME[:SPLIT]|PATH")
+@click.option("-k", "per_item", metavar="K", type=click.IntRange(min=1), default=5, show_default=True,
+              help="How many people answer each item.")  # fmt: skip
+@click.option(
+    "--annotators", "count", metavar="N", type=click.IntRange(min=1), default=1, help="People in all; at least K."
+)
+@click.option("--annotator", "people", metavar="PSEUDONYM", multiple=True,
+              help="Somebody with a pseudonym, who never gets items of their own; repeatable.")  # fmt: skip
+@click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="The folder of official files.")
+@click.option("--seed", metavar="N", type=int, help="What orders are drawn with. Default: a random one.")
+@click.option("-o", "--output", metavar="DIR", type=click.Path(path_type=Path), required=True, help="A new folder.")
+@json_option
+@click.pass_context
+def draw(ctx: click.Context, /, benchmark: str, output: Path, *, as_json: bool, **given: Any) -> None:
+    """Make blind tasks: for every annotator an HTML file that works offline, and the same as a sheet."""
+    from biasfw.annotating import drawing, pages  # noqa: PLC0415
+    from biasfw.scaffolding import write_new  # noqa: PLC0415
+
+    plugins = plugins_of(ctx)
+    bundle = drawing.open_bundle(benchmark, plugins, given["data"])
+    if len(set(given["people"])) < len(given["people"]):
+        raise UsageError("--annotator names somebody twice; name each once")
+    drawn = drawing.draw(
+        bundle, plugins, given["per_item"], given["people"], count=given["count"], seed=given["seed"]
+    )  # fmt: skip
+    drawing.write(drawn, output)
+    files = []
+    for annotator, shown in drawn.shown.items():
+        if shown:
+            files.append(output / f"{annotator}.html")
+            write_new(files[-1], pages.page(annotator, shown, shown[0].language))
+            (output / f"{annotator}.csv").write_bytes(pages.sheet(shown))
+    if as_json:
+        print_json({"annotation": str(output), "tasks": len(drawn.key["tasks"]), "files": [str(f) for f in files]})
+        return
+    say(f"{len(drawn.key['tasks'])} tasks for {len(files)} annotators in {output}")
+    for file in files:
+        say(f"give: {file} (or {file.with_suffix('.csv').name})")
+    say(f"keep {output / drawing.KEY} to yourself: it holds the right answers")
+    say(f"when a file comes back: biasfw annotate import {output} FILE")
+
+
+@command.command("import", epilog="Example:  biasfw annotate import answers answers-a-....json")
+@_FOLDER
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--replace", is_flag=True, help="Take answers that differ from those imported before.")
+@json_option
+def import_(folder: Path, files: tuple[Path, ...], replace: bool, as_json: bool) -> None:
+    """Check what annotators sent back and merge it."""
+    from biasfw.annotating.importing import import_answers  # noqa: PLC0415
+
+    found = []
+    for file in files:
+        done = import_answers(folder, file, replace=replace)
+        found.append({"file": str(file), **{name: getattr(done, name) for name in done.__slots__}})
+        if not as_json:
+            say(f"{file}: {done.new} new, {done.same} the same, {done.replaced} replaced, {done.empty} empty")
+    if as_json:
+        print_json({"imported": found})
+    else:
+        say(f"see: biasfw annotate report {folder}")
+
+
+@command.command("report", epilog="Example:  biasfw annotate report answers --run runs/...")
+@_FOLDER
+@click.option("--threshold", metavar="SHARE", type=click.FloatRange(0, 1), default=0.8, show_default=True,
+              help="Items that fewer people than this got right are listed.")  # fmt: skip
+@click.option("--run", "runs", metavar="RUN", multiple=True, type=click.Path(path_type=Path),
+              help="A model's run: its accuracy on the items that people agree on; repeatable.")  # fmt: skip
+@json_option
+@click.pass_context
+def report(
+    ctx: click.Context, /, folder: Path, threshold: float, runs: tuple[Path, ...], *, as_json: bool
+) -> None:  # fmt: skip
+    """What people said: accuracy, agreement, doubtful items, and a line for the manifest."""
+    from biasfw.annotating.results import results  # noqa: PLC0415
+
+    document = results(folder, threshold=threshold, runs=runs, plugins=plugins_of(ctx))
+    if as_json:
+        print_json(document)
+    else:
+        _print(document)
+
+
+def _print(document: Mapping[str, Any]) -> None:
+    say(f"{document['benchmark']}: {document['answered']} of {document['tasks']} tasks answered, "
+        f"{document['annotators']} annotators")  # fmt: skip
+    for name, found in document["questions"].items():
+        say(f"\nquestion {name} ({found['question_id']}), {found['skipped']} skipped")
+        say(f"  accuracy {_share(found['accuracy'])}")
+        for category, part in found["categories"].items():
+            say(f"    {category}: {_share(part)}")
+        alpha = found["alpha"]
+        value = "-" if alpha["value"] is None else f"{alpha['value']:.3f}"
+        span = f" [{alpha['low']:.3f}, {alpha['high']:.3f}]" if alpha["low"] is not None else ""
+        say(f"  Krippendorff's alpha {value}{span}" + (f" ({alpha['reason']})" if alpha["reason"] else ""))
+        for who, part in found.get("each", {}).items():
+            say(f"    {who}: {100 * part['accuracy']:.1f} % of {part['n']}")
+    say(
+        f"\nitems that under {document['threshold']:.0%} found right, or that were flagged: {len(document['doubtful'])}"
+    )
+    for row in document["doubtful"]:
+        share = "no answer" if row["agreement"] is None else f"{row['agreement']:.0%}"
+        flags = f", flagged as harmful by {row['harmful']}" if row["harmful"] else ""
+        say(
+            f"  {row['source_id']} ({row['language']}): {share}{flags}" + "".join(f"\n    {c}" for c in row["comments"])
+        )
+    for model in document["models"]:
+        say(f"\n{model['run']}: accuracy {_share(model['agreed'])} on items that {document['threshold']:.0%} of people "
+            f"or more got right; on all {_share(model['all'])}")  # fmt: skip
+    say("\nfor `reference_results` of the manifest (a human line is drawn only beside the same question):")
+    for row in document["reference_results"]:
+        over = row["slice"]
+        say(f"  - {{metric: accuracy, value: {row['value']}, unit: percent, slice: {{over: '{over['over']}', "
+            f"question_id: {over['question_id']}}},\n     source: '{row['source']}'}}")  # fmt: skip
+
+
+def _share(found: Mapping[str, Any]) -> str:
+    if found["value"] is None:
+        return "- (no answers)"
+    span = f" [{100 * found['low']:.1f}, {100 * found['high']:.1f}]" if found["low"] is not None else ""
+    reason = f" (no interval: {found['reason']})" if found["reason"] else ""
+    return f"{100 * found['value']:.1f} %{span}, n = {found['n']}, {found['items']} items{reason}"

@@ -1,0 +1,109 @@
+"""People's answers as a backend. Each item was answered in one order; the pick stands for every order and instruction.
+
+So the pairs of orders say nothing about positions, and intervals that count items alone leave out that people differ:
+``biasfw annotate report`` has the interval over both.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from biasfw import (
+    BackendSettings,
+    ChoiceScore,
+    DataError,
+    Identity,
+    Request,
+    RequestSequence,
+    Response,
+    ResponseError,
+    UsageError,
+    read_jsonl,
+    sha256_file,
+)
+
+KEY, ANSWERS = "annotation.json", "answers.jsonl"
+NOTE = (
+    "people answered each item once, in one order: their pick stands for every instruction and order, and intervals "
+    "here count items only; `biasfw annotate report` has the interval over items and people"
+)
+
+
+class Human:
+    """The answers in the folder of an annotation."""
+
+    def __init__(self, settings: BackendSettings) -> None:
+        if not settings.model:
+            raise UsageError("backend human needs the folder of an annotation; give --model DIR (biasfw annotate)")
+        self._folder = Path(settings.model)
+        self._question = str(settings.options.get("question", "suitable"))
+        self._annotator = settings.options.get("annotator")
+        self._votes: dict[tuple[str, str], Counter[str]] | None = None
+
+    def fingerprint(self) -> str:
+        """sha256 of key and answers."""
+        for name in (KEY, ANSWERS):
+            if not (self._folder / name).is_file():
+                what = "make one: biasfw annotate" if name == KEY else "import some: biasfw annotate import"
+                raise UsageError(f"{self._folder} holds no {name}; {what}")
+        return f"human:{sha256_file(self._folder / KEY)}:{sha256_file(self._folder / ANSWERS)}"
+
+    def prepare(self) -> Identity:
+        """Read the answers."""
+        self._votes = self._read()
+        people = self._annotator or "everybody"
+        details = {"question": self._question, "answers": sum(sum(each.values()) for each in self._votes.values())}
+        model = f"human: {people}, {self._question}"
+        return Identity(model=model, fingerprint=self.fingerprint(), details=details, notes=(NOTE,))
+
+    def run(self, requests: RequestSequence) -> Iterator[Response]:
+        """Replay what people said about each item."""
+        for request in requests:
+            yield self._answer(request)
+
+    def close(self) -> None:
+        """Nothing to free."""
+
+    def _answer(self, request: Request) -> Response:
+        source, language = request.item_id.split("/")[:2]
+        votes = (self._votes or {}).get((source, language), Counter())
+        total = sum(votes[choice.key] for choice in request.choices)
+        if not total:
+            error = ResponseError("nobody_answered", "nobody answered this item", permanent=True)
+            return Response(request.key, error=error)
+        # Half a vote more for each: a share of 0 has no logarithm. Equal votes stay equal, which is a tie.
+        scores = tuple(
+            ChoiceScore(
+                choice.key,
+                math.log((votes[choice.key] + 0.5) / (total + 0.5 * len(request.choices))),
+                tokens=1,
+                bytes=len(choice.text.encode("utf-8")),
+            )
+            for choice in request.choices
+        )
+        return Response(request.key, choice_logprobs=scores)
+
+    def _read(self) -> dict[tuple[str, str], Counter[str]]:
+        try:
+            key: dict[str, Any] = json.loads((self._folder / KEY).read_text(encoding="utf-8"))
+            tasks = {task["task"]: task for task in key["tasks"]}
+            if self._annotator and self._annotator not in key["annotators"]:
+                known = ", ".join(key["annotators"])
+                raise UsageError(f"{self._folder} has no annotator {self._annotator}; it has: {known}")
+            last = {row["task"]: row for _, row in read_jsonl(self._folder / ANSWERS)}  # the last answer counts
+            votes: dict[tuple[str, str], Counter[str]] = {}
+            for name, row in last.items():
+                task = tasks.get(name)
+                said = row.get(self._question)
+                if task is None or said not in ("a", "b") or self._annotator not in (None, task["annotator"]):
+                    continue
+                pick = task["order"]["ab".index(said)]
+                votes.setdefault((task["source_id"], task["language"]), Counter())[pick] += 1
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as failure:
+            raise DataError(f"{self._folder} is damaged ({type(failure).__name__}); put it back from a copy") from None
+        return votes

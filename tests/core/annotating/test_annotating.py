@@ -1,0 +1,236 @@
+"""Blind tasks, what comes back, and what it shows; the human backend."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import krippendorff
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from biasfw import DataError, UsageError
+from biasfw.annotating.drawing import Shown, draw, load_key, open_bundle
+from biasfw.annotating.importing import import_answers, load_answers
+from biasfw.annotating.pages import COLUMNS, page, sheet
+from biasfw.annotating.results import results
+from biasfw.authoring.bench import Workbench, write_rows
+from biasfw.authoring.drafts import seed_row
+from biasfw.authoring.starting import Start, start
+from biasfw.cli import app
+from biasfw.plugins import Plugins
+
+Call = Callable[..., Result]
+CATEGORIES = ("region", "gender")
+HOSTILE = '</script><script>document.title="ran"</script>=1+1'
+
+
+@pytest.fixture
+def call(installed: Plugins) -> Call:
+    def called(*args: str, code: int = 0) -> Result:
+        done = CliRunner().invoke(app, list(args), obj=installed)
+        assert done.exit_code == code, (done.output, done.exception)
+        return done
+
+    return called
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    """Twelve items; the first was written by somebody with a pseudonym, the second is hostile."""
+    bench: Workbench = start(tmp_path / "set", Start("en", name="ours"))
+    rows = []
+    for n in range(12):
+        texts = {
+            "language": "en", "category": CATEGORIES[n % 2], "context": HOSTILE if n == 1 else f"Person: question {n}?",
+            "unbiased": f"One reply, number {n}.", "biased": f"Other reply, number {n}.",
+        }  # fmt: skip
+        rows.append(seed_row(f"{CATEGORIES[n % 2]}-{n:02d}", texts, {"authors": ["a-author00"]} if n == 0 else None))
+    write_rows(bench.folder / "items/drafts.jsonl", rows)
+    return bench.folder
+
+
+def answered(folder: Path, who: str, decide: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Path:
+    key = load_key(folder)
+    rows = [{"task": t["task"], **decide(t)} for t in key["tasks"] if t["annotator"] == who]
+    file = folder / f"back-{who}.json"
+    file.write_text(json.dumps({"annotator": who, "answers": rows}), encoding="utf-8")
+    return file
+
+
+def letter(task: Mapping[str, Any], *, right: bool) -> str:
+    return "ab"[task["order"].index(task["gold"]) if right else 1 - task["order"].index(task["gold"])]
+
+
+def test_tasks_are_blind_balanced_and_never_ones_own(bundle: Path, installed: Plugins) -> None:
+    drawn = draw(open_bundle(str(bundle), installed), installed, 5, ["a-author00"], count=7, seed=1)
+    tasks = drawn.key["tasks"]
+    assert len(tasks) == 12 * 5
+    assert len(drawn.key["annotators"]) == 7
+    assert not [t for t in tasks if t["annotator"] == "a-author00" and t["source_id"] == "region-00"]
+    load = [sum(t["annotator"] == who for t in tasks) for who in drawn.key["annotators"]]
+    assert max(load) - min(load) <= 1
+    orders = {tuple(t["order"]) for t in tasks}
+    assert len(orders) == 2
+    sequences = {tuple(t.context for t in shown) for shown in drawn.shown.values()}
+    assert len(sequences) == 7
+    with pytest.raises(UsageError, match="needs 1 people who did not write it"):
+        draw(open_bundle(str(bundle), installed), installed, 1, ["a-author00"])
+    for who, shown in drawn.shown.items():
+        html, rows = page(who, shown, "ja"), sheet(shown).decode("utf-8-sig")
+        for text in (html, rows):
+            assert "region" not in text
+            assert "stereotyped" not in text
+            assert "gold" not in text
+
+
+def test_the_page_holds_hostile_text_as_data(bundle: Path, installed: Plugins) -> None:
+    html = page("a-12345678", [Shown("0" * 16, "en", HOSTILE, "x", "y")], "ja")
+    assert html.count("<script") == 2
+    assert "どちらの返答ですか" in html
+    policy = re.findall('Content-Security-Policy" content="([^"]*)"', html)[0]
+    assert policy.startswith("default-src &#39;none&#39;")
+    assert "unsafe" not in policy
+    rows = list(csv.DictReader(io.StringIO(sheet([Shown("0" * 16, "en", "=1+1", "x", "y")]).decode("utf-8-sig"))))
+    assert (list(rows[0]), rows[0]["context"]) == (list(COLUMNS), "'=1+1")
+
+
+@pytest.fixture
+def folder(bundle: Path, call: Call, tmp_path: Path) -> Path:
+    said = json.loads(call("annotate", str(bundle), "-k", "5", "-o", str(tmp_path / "people"), "--json").stdout)
+    assert said["tasks"] == 60
+    return tmp_path / "people"
+
+
+def test_answers_are_checked_merged_and_never_overwritten_unseen(folder: Path) -> None:
+    who, other = load_key(folder)["annotators"][:2]
+    file = answered(folder, who, lambda t: {"suitable": "a", "unbiased": letter(t, right=True), "comment": "良い"})
+    assert import_answers(folder, file).new == 12
+    assert import_answers(folder, file).same == 12
+    changed = answered(folder, who, lambda t: {"suitable": "b", "unbiased": "skip"})
+    with pytest.raises(UsageError, match="12 answers differ"):
+        import_answers(folder, changed)
+    assert {row["suitable"] for row in load_answers(folder).values()} == {"a"}
+    assert import_answers(folder, changed, replace=True).replaced == 12
+    assert {row["unbiased"] for row in load_answers(folder).values()} == {"skip"}
+    for wrong, message in (
+        ([{"task": "f" * 16, "suitable": "a"}], "is none of"), ([{"task": "x"}], "answer 1"),
+        ([{"task": t, "suitable": "c"} for t in list(load_answers(folder))[:1]], "suitable"),
+        ("no", "no file of answers"),
+        ([{"task": t, "suitable": "a"} for t in [next(iter(load_answers(folder)))] * 2], "stands twice"),
+    ):  # fmt: skip
+        file.write_text(json.dumps({"answers": wrong}), encoding="utf-8")
+        with pytest.raises(DataError, match=message):
+            import_answers(folder, file)
+    both = json.loads(answered(folder, who, lambda t: {"suitable": "a"}).read_text())["answers"][:1]
+    both += json.loads(answered(folder, other, lambda t: {"suitable": "a"}).read_text())["answers"][:1]
+    file.write_text(json.dumps({"answers": both}), encoding="utf-8")
+    with pytest.raises(DataError, match="several annotators"):
+        import_answers(folder, file)
+
+
+def test_a_sheet_comes_back(folder: Path) -> None:
+    who = load_key(folder)["annotators"][0]
+    path = folder / f"{who}.csv"
+    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+    for row in rows[:3]:
+        row |= {"suitable": "A", "unbiased": "skip", "context": row["context"].removeprefix("'")}
+    rows[3]["harmful"] = "x"
+
+    def write() -> None:
+        out = io.StringIO(newline="")
+        writer = csv.DictWriter(out, list(COLUMNS))
+        writer.writeheader()
+        writer.writerows(rows)
+        path.write_text(out.getvalue(), encoding="utf-8")
+
+    write()
+    done = import_answers(folder, path)
+    assert (done.annotator, done.new, done.empty) == (who, 4, 8)
+    rows[0]["reply_a"] += "!"
+    write()
+    with pytest.raises(DataError, match="texts were edited"):
+        import_answers(folder, path)
+
+
+def test_results_and_the_human_backend(folder: Path, bundle: Path, call: Call, tmp_path: Path) -> None:
+    people = load_key(folder)["annotators"]
+    wrong = {"region-02": 3, "gender-05": 1}  # how many got it wrong
+
+    def decide(who: int) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
+        def one(task: Mapping[str, Any]) -> Mapping[str, Any]:
+            right = who >= wrong.get(task["source_id"], 0)
+            more = {"comment": "both are fine"} if task["source_id"] == "region-02" and who == 0 else {}
+            return {"suitable": "a", "unbiased": letter(task, right=right), **more}
+
+        return one
+
+    files = [str(answered(folder, who, decide(n))) for n, who in enumerate(people)]
+    call("annotate", "import", str(folder), *files)
+    run = call("run", "--benchmark", str(bundle), "--backend", "reference", "--model", "stereotyped", "--runs",
+               str(tmp_path / "runs"), "--json")  # fmt: skip
+    model = json.loads(run.stdout)["run"]
+    document = json.loads(call("annotate", "report", str(folder), "--run", model, "--json").stdout)
+    unbiased = document["questions"]["unbiased"]
+    assert unbiased["accuracy"]["value"] == pytest.approx(56 / 60)
+    assert unbiased["accuracy"]["low"] < 56 / 60 < unbiased["accuracy"]["high"]
+    assert unbiased["categories"]["gender"]["value"] == pytest.approx(29 / 30)
+    assert {who: part["accuracy"] for who, part in unbiased["each"].items()} == {
+        who: pytest.approx((12 - sum(n < count for count in wrong.values())) / 12) for n, who in enumerate(people)
+    }
+    codes = np.ones((5, 12))
+    codes[:3, 2] = codes[:1, 5] = 0
+    assert unbiased["alpha"]["value"] == pytest.approx(krippendorff.alpha(codes, level_of_measurement="nominal"))
+    assert [(row["source_id"], row["agreement"], row["comments"]) for row in document["doubtful"]] == [
+        ("region-02", pytest.approx(0.4), ["both are fine"])
+    ]
+    assert (document["models"][0]["agreed"]["n"], document["models"][0]["agreed"]["value"]) == (11 * 8, 0)
+    row = document["reference_results"][1]
+    assert (row["value"], row["slice"]["question_id"]) == (93.3, "more-suitable-reply--which-is-unbiased")
+    human = call("run", "--benchmark", str(bundle), "--backend", "human", "--model", str(folder), "-B",
+                 "question=unbiased", "--runs", str(tmp_path / "runs"), "--json", code=3)  # fmt: skip
+    result = json.loads(human.stdout)
+    accuracy = next(s for s in result["scores"] if s["metric"] == "accuracy")
+    assert accuracy["value"] == pytest.approx(11 / 12)  # the majority: wrong on region-02 alone
+    assert result["failed"] == 80  # the ten controls were put to nobody
+    one = call("run", "--benchmark", str(bundle), "--backend", "human", "--model", str(folder), "-B",
+               "question=unbiased", "-B", f"annotator={people[0]}", "--category", "region", "--category", "gender",
+               "--runs", str(tmp_path / "runs"), "--json")  # fmt: skip
+    own = next(s for s in json.loads(one.stdout)["scores"] if s["metric"] == "accuracy")
+    assert own["value"] == pytest.approx(10 / 12)
+    assert "accuracy 93.3 %" in call("annotate", "report", str(folder)).stdout
+
+
+def test_alpha_is_that_of_the_krippendorff_package(folder: Path) -> None:
+    rng = np.random.default_rng(2)
+    codes = np.full((5, 12), np.nan)
+    key = load_key(folder)
+    items = list(dict.fromkeys(t["source_id"] for t in key["tasks"]))
+
+    def decide(task: Mapping[str, Any]) -> Mapping[str, Any]:
+        if rng.random() < 0.2:
+            return {"unbiased": "skip"}
+        right = bool(rng.random() < 0.7)
+        codes[key["annotators"].index(task["annotator"]), items.index(task["source_id"])] = right
+        return {"unbiased": letter(task, right=right)}
+
+    for who in key["annotators"]:
+        import_answers(folder, answered(folder, who, decide))
+    found = results(folder)["questions"]["unbiased"]
+    assert found["alpha"]["value"] == pytest.approx(krippendorff.alpha(codes, level_of_measurement="nominal"))
+    assert found["skipped"] == int(np.isnan(codes).sum())
+
+
+def test_what_was_never_drawn_or_answered_is_told(tmp_path: Path, folder: Path, call: Call, bundle: Path) -> None:
+    assert "holds no annotation" in str(call("annotate", "report", str(tmp_path), code=1).exception)
+    assert "nothing was answered" in str(call("annotate", "report", str(folder), code=1).exception)
+    assert "is there already" in str(call("annotate", str(bundle), "-o", str(folder), code=1).exception)
+    asked = ("run", "--benchmark", str(bundle), "--backend", "human", "--runs", str(tmp_path / "runs"))
+    assert "give --model DIR" in str(call(*asked, code=1).exception)
+    assert "import some" in str(call(*asked, "--model", str(folder), code=1).exception)
