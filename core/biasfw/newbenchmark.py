@@ -187,6 +187,7 @@ def _manifest(new: NewBenchmark, items: Sequence[dict[str, Any]]) -> str:
         constructs=_CONSTRUCTS,
         units=_UNITS,
         groups=list(_GROUPS.items()),
+        frames=load_yaml(SCAFFOLDS / "benchmark" / "frames.yaml").value,
     )
 
 

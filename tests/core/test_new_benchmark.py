@@ -15,6 +15,7 @@ from biasfw import BiasfwError, ComponentError, RunConfig, UsageError, bundles
 from biasfw.cli import app
 from biasfw.conformance import check
 from biasfw.engine import run
+from biasfw.languages import pack_files
 from biasfw.newbenchmark import TASKS, NewBenchmark, example_items, write_benchmark
 from biasfw.plugins import Plugins
 from biasfw.sheets import read_sheet
@@ -157,6 +158,16 @@ def test_only_languages_without_a_pack_get_one_and_every_canary_is_new(tmp_path:
     assert not (tmp_path / "a" / "languages").exists()
     assert sorted(path.name for path in (tmp_path / "b" / "languages").iterdir()) == ["ar-EG.yaml", "eo.yaml"]
     assert len(canaries) == 2
+
+
+def test_every_shipped_language_has_prompts_of_its_own(tmp_path: Path, installed: Plugins) -> None:
+    shipped = pack_files(folder for folder, _ in installed.folders("language"))
+    write_benchmark(NewBenchmark("many", languages=(*shipped, "pt-BR")), tmp_path, shipped)
+    texts = bundles.load(tmp_path / "many").manifest["templates"]["question"]
+    assert len({text["user"] for text in texts.values()}) == len(shipped)
+    assert texts["pt-BR"] == texts["en"], "to be put into the language"
+    report, *_ = check(str(tmp_path / "many"), installed)
+    assert not [f"{each}" for each in report.findings if each.level == "error"]
 
 
 @pytest.mark.parametrize(
