@@ -249,9 +249,9 @@ def find(name: str, plugins: Plugins, data: Path | None = None, encoding: str | 
     """
     as_path = Path(name)
     if (as_path / MANIFEST).is_file() or "/" in name or "\\" in name or name in (".", ".."):
-        folder, _, split = name.rpartition(":")
-        if folder and _SPLIT.fullmatch(split) and not (as_path / MANIFEST).is_file():
-            return load(Path(folder), split, data=data, encoding=encoding)
+        place, _, split = name.rpartition(":")
+        if place and _SPLIT.fullmatch(split) and not (as_path / MANIFEST).is_file():
+            return load(Path(place), split, data=data, encoding=encoding)
         return load(as_path, data=data, encoding=encoding)
     bare, _, split = name.partition(":")
     bare, _, distribution = bare.partition("@")
@@ -321,7 +321,7 @@ def _options_form(manifest: Mapping[str, Any], conditions: Sequence[str]) -> For
     Nothing stands for the sentences of a ``sentence_pair``.
     """
     letters = manifest.get("letters", {})
-    most = max(letters.values(), key=len, default=[])
+    most: list[str] = max(letters.values(), key=len, default=[])
     labels = [
         Label(mark, {tag: (marks[place],) for tag, marks in letters.items() if place < len(marks)})
         for place, mark in enumerate(most)
