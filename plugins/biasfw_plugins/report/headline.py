@@ -40,7 +40,7 @@ def headlines(view: View) -> list[Headline]:
     primary = manifest["primary"]
     wanted = primary.get("slice", {})
     unvalued = {name for name, each in manifest["conditions"].items() if not each.get("valued", True)}
-    found: dict[tuple[str, ...], Ref] = {}
+    found: dict[tuple[str, str], Ref] = {}
     for ref in view.book.refs:
         cut = ref.score.slice
         same = ref.score.metric == primary["metric"] and all(cut.get(k) == v for k, v in wanted.items())
@@ -49,7 +49,12 @@ def headlines(view: View) -> list[Headline]:
             way = (cut.get("condition", ""), cut.get("scoring", ""))
             if way not in found or ref.score.denominator == "all":
                 found[way] = ref
-    return [_headline(view, ref) for ref in found.values()]
+    known = {condition for (condition, _), ref in found.items() if ref.score.value is not None}
+    order = {name: place for place, name in enumerate(view.run.form.conditions)}
+    ways = sorted(found, key=lambda way: (order.get(way[0], -1), way[1]))  # calibrated before raw
+    # What cannot be calibrated is no headline beside what it was measured as.
+    shown = [found[way] for way in ways if found[way].score.value is not None or way[0] not in known]
+    return [_headline(view, ref) for ref in shown]
 
 
 def _headline(view: View, ref: Ref) -> Headline:

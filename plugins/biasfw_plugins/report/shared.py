@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from biasfw import BiasfwError, RunView
@@ -34,7 +34,10 @@ def outcomes(view: View) -> list[Section]:
             said = [f"slot {view.slot(slot)}"] if len(slots) > 1 else []
             said += [f"condition {words(condition)}"] if several else []
             if rows:
-                figures.append(outcome_figure(", ".join(["What became of the answers", *said]), rows))
+                alike = len(rows) > 1 and _alike(rows)
+                note = "The same in every language and category." if alike else ""
+                title = ", ".join(["What became of the answers", *said])
+                figures.append(outcome_figure(title, rows[:1] if alike else rows, note))
     controls = _controls(view)
     made = (
         [Section("outcomes", "Outcomes", figures, "No outcome but an answer ever counts as a label.")]
@@ -42,6 +45,12 @@ def outcomes(view: View) -> list[Section]:
         else []
     )
     return made + ([Section("controls", "Can the model do the task?", controls)] if controls else [])
+
+
+def _alike(rows: Sequence[tuple[str, Mapping[str, Ref]]]) -> bool:
+    """Whether one outcome is all there is, in every row."""
+    whole = [{outcome for outcome, ref in found.items() if ref.score.value == 1} for _, found in rows]
+    return bool(set.intersection(*whole))
 
 
 def _controls(view: View) -> list[Figure]:
