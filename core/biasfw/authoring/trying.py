@@ -20,9 +20,9 @@ from biasfw.authoring.starting import json_manifest
 from biasfw.config import RunConfig
 from biasfw.contracts import Backend
 from biasfw.errors import BiasfwError, UsageError
-from biasfw.judging import read
 from biasfw.plan import Plan, make_plan
 from biasfw.plugins import Plugins
+from biasfw.reading import read
 from biasfw.records import Request, Response
 from biasfw.specs import BackendSpec
 from biasfw.textfile import read_jsonl
