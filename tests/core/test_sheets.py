@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import datetime
 import sys
+import zipfile
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -250,6 +252,23 @@ def test_workbooks_made_to_do_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with contextlib.suppress(DataError):
             told += len(list(read_sheet(path)))
     assert told < 25
+
+
+def test_entities_in_a_workbook_do_not_grow(tmp_path: Path) -> None:
+    path, made = workbook(tmp_path / "items.xlsx", [SHORT, ("a-1", "en", "tea", "x")]), tmp_path / "made.xlsx"
+    names = "abcdefghij"
+    entities = "".join(f'<!ENTITY {name} "{f"&{before};" * 10}">' for before, name in pairwise(names))
+    start = f'<!DOCTYPE x [<!ENTITY a "{"grow" * 10}">{entities}]>'.encode()
+    with zipfile.ZipFile(path) as good, zipfile.ZipFile(made, "w") as bad:
+        for name in good.namelist():
+            data = good.read(name)
+            if name == "xl/worksheets/sheet1.xml":
+                at = data.index(b"<worksheet")
+                row = b'<row r="3"><c r="A3" t="inlineStr"><is><t>&j;</t></is></c></row></sheetData>'
+                data = data[:at] + start + data[at:].replace(b"</sheetData>", row)
+            bad.writestr(name, data)
+    with pytest.raises(DataError, match="that can be read"):
+        list(read_sheet(made))
 
 
 def test_a_workbook_without_the_library_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
