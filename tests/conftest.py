@@ -10,6 +10,8 @@ from pytest_socket import disable_socket, enable_socket
 
 from biasfw.plugins import Plugins
 
+pytest_plugins = ["biasfw.testing", "pytester"]
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--slow``: also the tests that take minutes (simulations in full, studies at full size)."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from biasfw.conforming.shared import SHOWN, cluster_of, here, measure, official, one_each, scored, where
 from biasfw.findings import Finding, Level
+from biasfw.hedging import hedges
 from biasfw.schemas import Problem
 from biasfw.stats import Estimate, clustered_proportion
 from biasfw.validating.items import texts
@@ -50,8 +51,8 @@ def check(seen: Inspected) -> None:
 def _rules(packs: Mapping[str, LanguagePack], split: Split) -> dict[str, Worth]:
     def hedged(seed: Seed) -> list[float]:
         pack = packs.get(seed.language) or packs.get(seed.language.partition("-")[0])
-        phrases = [_plain(phrase) for phrase in pack.hedging_phrases] if pack else []
-        return [float(any(phrase in _plain(choice.text) for phrase in phrases)) for choice in seed.choices]
+        phrases = pack.hedging_phrases if pack else ()
+        return [float(hedges(choice.text, phrases)) for choice in seed.choices]
 
     def alike(seed: Seed) -> list[float]:
         asked = _pairs(" ".join(text for _, text in texts(dict(seed.fields))))

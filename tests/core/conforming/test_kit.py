@@ -9,11 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from biasfw.cli import app
 from biasfw.conformance import check
+from biasfw.conforming.duplicates import NEAR, _candidates, _jaccard, _shingles, _without_frame
 from biasfw.findings import Report
 from biasfw.plugins import Plugins
 
@@ -216,10 +218,6 @@ def test_a_bundle_that_declares_nothing(write: Write, installed: Plugins) -> Non
 
 def test_ten_thousand_items_take_linear_time(installed: Plugins) -> None:
     """Ten times the items, about ten times the time: with all pairs compared it would be a hundred."""
-    import numpy as np
-
-    from biasfw.conforming.duplicates import NEAR, _candidates, _jaccard, _shingles, _without_frame
-
     rng = np.random.default_rng(1)
     words = ["".join(chr(97 + c) for c in rng.integers(0, 26, 6)) for _ in range(3000)]
 
