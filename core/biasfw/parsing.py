@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
 
-from biasfw import bundles, judging, reasons
+from biasfw import bundles, reading, reasons
 from biasfw.bundles import Bundle
 from biasfw.contracts import ComponentContext, Parser
 from biasfw.errors import BiasfwError, DataError, UsageError
@@ -87,7 +87,7 @@ class Texts:
             raise DataError(f"there is no condition {shorten(condition)}; there are: {listed(self._conditions)}")
         known = self._known(language, _names(row, "groups"), _names(row, "choices"))
         response = Response("", text=text, finish_reason=_word(row, "finish_reason"))
-        answer = judging.read(response, Item("", "", language, "", "", condition), known.form, known.parser)
+        answer = reading.read(response, Item("", "", language, "", "", condition), known.form, known.parser)
         written = known.languages.flags(text, language, condition)
         return _result(answer, known, (*reasons.why(text, answer, known.form, condition), *written))
 

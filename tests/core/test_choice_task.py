@@ -210,7 +210,7 @@ def test_what_is_read_is_the_option_and_not_the_letter(tmp_path: Path, installed
 
 
 def test_a_letter_that_stands_for_nothing_is_not_an_answer(tmp_path: Path, installed: Plugins) -> None:
-    from biasfw.judging import read  # noqa: PLC0415
+    from biasfw.reading import read  # noqa: PLC0415
     from biasfw.records import Response  # noqa: PLC0415
 
     plan = plan_of(bundle(tmp_path / "b"), installed, mode="generate")

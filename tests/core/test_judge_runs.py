@@ -16,7 +16,11 @@ import pytest
 from biasfw import (
     BackendSettings,
     BackendSpec,
+    BiasfwError,
     Identity,
+    Judgement,
+    Outcome,
+    Reading,
     RequestSequence,
     Response,
     ResponseError,
@@ -32,6 +36,7 @@ from biasfw.engine import run
 from biasfw.plugins import Plugins
 from biasfw.rescoring import judge, score
 from biasfw.schemas import problems
+from biasfw_plugins.judges.rules import Rules
 
 Say = Callable[[str], str | ResponseError]  # what a judge's model answers to a prompt
 
@@ -262,9 +267,12 @@ def test_a_failure_is_no_verdict_and_is_asked_again(plugins: Plugins, stored: Pa
     file = panel(tmp_path, RULES, member("a"), member("b"), options={"rule": "unanimous"})
     SAYS["b"] = lambda _: ARABS if ASKED["b"] % 2 else BUSY
     notes: list[str] = []
-    watch = Quiet()
-    watch.note = notes.append  # type: ignore[method-assign]
-    first = judge(stored, file, plugins, watch)
+
+    class Watch(Quiet):
+        def note(self, text: str) -> None:
+            notes.append(text)
+
+    first = judge(stored, file, plugins, Watch())
     assert notes[-1].startswith("4 of 8 questions to the model of b failed, most often: the server is busy; the same")
     assert modern(first) == {"answered": 4, "no_majority": 4}
     assert len(verdicts(stored, "b")) == 4, "what the judge could not do is not stored as a verdict"
@@ -357,7 +365,7 @@ def test_a_judge_is_known_by_name_when_its_file_is_gone(plugins: Plugins, stored
     file = panel(tmp_path, RULES, member("a"), member("b"))
     first = judge(stored, file, plugins)
     Path(file).unlink()
-    moved = shutil.move(stored, tmp_path / "elsewhere")
+    moved = stored.rename(tmp_path / "elsewhere")
     for name in ("panel", file, json.loads((moved / "run.json").read_text(encoding="utf-8"))["judge"]):
         assert modern(score(moved, plugins=plugins, judge=name)) == modern(first)
         assert modern(judge(moved, name, plugins)) == modern(first)
@@ -412,6 +420,15 @@ def test_scored_answers_have_no_text_to_judge(plugins: Plugins, tmp_path: Path) 
     chosen = config(tmp_path, backend="reference", model="first", mode="choices", judge=file)
     with pytest.raises(UsageError, match="reads text, and --mode choices writes none"):
         run(chosen, plugins)
+
+
+def test_a_judge_that_leaves_out_a_slot_is_named(
+    plugins: Plugins, stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Rules, "judge", lambda *_: Judgement("", "", {"modern": Reading(Outcome.REFUSED)}))
+    shutil.rmtree(stored / "judgements")
+    with pytest.raises(BiasfwError, match="judge rules said nothing of stereotyped; report this bug"):
+        judge(stored, "rules", plugins)
 
 
 # Other benchmarks and backends
