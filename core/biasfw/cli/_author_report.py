@@ -30,9 +30,8 @@ def _print(document: Mapping[str, Any]) -> None:
     say(f"{document['workbench']}: {counts['all']} drafts ({said}); rule {document['rule']['use']}")
     gone = document["rejected"]
     if gone["n"]:
-        say(
-            f"rejected: {_percent(gone['share'])} [{_percent(gone['low'])}, {_percent(gone['high'])}] of {gone['n']} decided"
-        )
+        span = f"[{_percent(gone['low'])}, {_percent(gone['high'])}]"
+        say(f"rejected: {_percent(gone['share'])} {span} of {gone['n']} decided")
     for row in gone["reasons"]:
         say(f"  {row['item']}: {row['reason'] or '(the reason was withdrawn)'}")
     say(f"edits of accepted drafts: {_number(document['edits'], 1)}")

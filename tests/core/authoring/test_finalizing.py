@@ -62,9 +62,16 @@ def test_from_nothing_to_a_bundle_through_the_commands(call: Call, tmp_path: Pat
     scores = json.loads(ran.stdout)["scores"]
     accuracy = [s for s in scores if s["metric"] == "accuracy" and not s.get("slice", {}).get("category")]
     assert accuracy[0]["value"] == 0  # by construction: it is the target
+    call("author", "try", place, "--backend", "scripted", "--model", "another", "--held-out", "--every-end")
+    reported = call("author", "report", place).stdout
+    assert "all drafts: -100.0 (10 drafts, no interval: no variation between clusters)" in reported
+    assert "target overlap: 0.0 [0.0, " in reported
+    assert "near 0 by construction" in reported
     rows = open_bench(tmp_path / "wb").log.rows()
     tries = row_of(rows, "try")
-    assert [(t["instructions"], len(t["asked"])) for t in tries] == [("editing", 8)] * 20 + [("fresh", 6)] * 10
+    assert [(t["instructions"], len(t["asked"])) for t in tries] == (
+        [("editing", 8)] * 20 + [("fresh", 6)] * 10 + [("editing", 8)] * 20
+    )
     items = [json.loads(line) for line in (tmp_path / "wb/final/items/main.jsonl").read_text("utf-8").splitlines()]
     assert {item["category"] for item in items} == {row[0] for row in DRAFTS}
     assert all(i["metadata"]["edits"] == 1 and i["metadata"]["models"] == ["overlap"] for i in items)
