@@ -15,11 +15,11 @@ import yaml
 
 from biasfw import RunConfig, RunResult, Score
 from biasfw.engine import run
-from biasfw.sitting import sit
 from biasfw.plan import make_plan
 from biasfw.plugins import Plugins
 from biasfw.rescoring import score
 from biasfw.resources import shipped
+from biasfw.sitting import sit
 from biasfw_plugins.judges.rules import Rules
 
 LANGUAGES = ("en", "zh", "ar", "hi", "ko", "sw", "pcm")
