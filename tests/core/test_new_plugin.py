@@ -76,6 +76,15 @@ def test_the_files(tmp_path: Path, kind: str) -> None:
         assert not [line for line in text.splitlines() if line != line.rstrip()]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_validate_finds_nothing(tmp_path: Path, kind: str) -> None:
+    write_plugin("valid-one", kind, tmp_path)
+    result = CliRunner().invoke(app, ["validate", str(tmp_path / "valid-one")])
+    assert result.exit_code == 0
+    assert "entry points: valid_one" in result.output
+    assert result.output.endswith("no errors, no warnings\n")
+
+
 @pytest.mark.parametrize("name", ["Upper", "1st", "a b", "../up", "a--b", "end-", "json", "class", "biasfw", "x" * 33])
 def test_names_that_cannot_be_used(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="the name"):
