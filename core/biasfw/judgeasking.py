@@ -52,8 +52,7 @@ def ask_models(
         _check_all_were_asked(plan, directory, sitting, groups)
         return
     for group in groups:
-        if group.size:
-            _ask_group(plan, directory, group, progress)
+        _ask_group(plan, directory, group, progress)
 
 
 def _check_all_were_asked(plan: Plan, directory: RunDirectory, sitting: Sitting, groups: Iterable[_Group]) -> None:
@@ -77,14 +76,13 @@ def _groups(cases: Iterable[tuple[ModelLeaf, Case]], *, write: bool) -> list[_Gr
     for leaf, case in cases:
         binding = leaf.binding
         model = canonical([binding.identity, leaf.fingerprint])  # the fingerprint tells one server from another
-        group = groups.setdefault(model, _Group(binding))
-        _, handles = group.pending.setdefault(leaf.name, (leaf, {}))
         for request in questions(leaf, case):
             if request.key in leaf.answers.responses.index or _is_permanent(leaf, request.key):
                 continue
             if write:
                 leaf.answers.add(request)
-            handles[request.key] = handle(request)
+            group = groups.setdefault(model, _Group(binding))
+            group.pending.setdefault(leaf.name, (leaf, {}))[1][request.key] = handle(request)
             if binding.spec.references and request.references is not None:
                 leaf.answers.references[request.key] = request.references
     return list(groups.values())
@@ -96,10 +94,9 @@ def _is_permanent(leaf: ModelLeaf, key: str) -> bool:
 
 
 def _ask_group(plan: Plan, directory: RunDirectory, group: _Group, progress: Progress) -> None:
-    names = ", ".join(leaf.seat.name for leaf, handles in group.pending.values() if handles)
+    names = ", ".join(leaf.seat.name for leaf, _ in group.pending.values())
     progress.note(f"asking the model of {names}: {group.size} questions")
     progress.start("asking judges", group.size, 0)
-
     failures: Counter[str] = Counter()
 
     def stored(response: Response, row: dict[str, Any]) -> None:
@@ -113,8 +110,6 @@ def _ask_group(plan: Plan, directory: RunDirectory, group: _Group, progress: Pro
             identity = encode(backend.prepare())
             _remember(directory, group, identity)
             for leaf, handles in group.pending.values():
-                if not handles:
-                    continue
                 answers = leaf.answers
                 attached = answers.references
                 references = (lambda request, known=attached: known.get(request.key, {})) if attached else None
@@ -148,15 +143,14 @@ def _remember(directory: RunDirectory, group: _Group, identity: dict[str, Any]) 
         StoreError: another dtype, template, architecture or quantisation answered before.
     """
     judges = dict(directory.info.get("judges", {}))
-    for leaf, handles in group.pending.values():
+    for leaf, _ in group.pending.values():
         entry = judges.get(leaf.name, {})
         before = entry.get("identity", identity)
         for name in FIXED_IDENTITY:
-            if handles and before.get(name) != identity.get(name):
+            if before.get(name) != identity.get(name):
                 raise StoreError(
                     f"judge {leaf.name} was asked with {name} {before.get(name)}, now it is {identity.get(name)}; "
                     "verdicts of both are never mixed: give the judge another name in its file"
                 )
-        if handles:
-            judges[leaf.name] = {**entry, "identity": identity}
+        judges[leaf.name] = {**entry, "identity": identity}
     directory.save(judges=judges)
