@@ -103,7 +103,7 @@ class SentenceTask(ChoiceTask):
 
     makes: ClassVar[frozenset[str]] = frozenset()
 
-    def variables(self, item: Item) -> dict[str, Any]:
+    def variables(self, item: Item) -> dict[str, Any]:  # noqa: ARG002 - nothing is asked
         return {}
 
     def choices(self, item: Item) -> tuple[ChoiceText, ...]:
