@@ -45,7 +45,7 @@ def withdraw(bench: Workbench, by: str, *, erase: bool = False) -> dict[str, int
         bench.log.append_locked("withdrawn", by=who, erased=erase, counts=dict(sorted(counts.items())))
         finals = [row["folder"] for row in rows if row["kind"] == "final"]
     for path in (bench.folder / "working").glob("*.json"):
-        if _written_by(path, by) or path.stem in {item for item, _, _ in gone}:
+        if _written_by(path, by) or path.name.partition(".")[0] in {item for item, _, _ in gone}:
             path.unlink()
     bench.rebuild()
     current = {item for item, _, _ in gone}

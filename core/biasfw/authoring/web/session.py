@@ -1,0 +1,269 @@
+"""What the page asks of a workbench, as plain data in and out; nothing here knows of HTTP."""
+
+from __future__ import annotations
+
+import difflib
+import secrets
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from biasfw.authoring.bench import CONSENT, Workbench
+from biasfw.authoring.drafts import MAIN, TEXTS, Draft, State, Version
+from biasfw.authoring.finalizing import RefusedError, Wish, finalize
+from biasfw.authoring.hosts import host_of
+from biasfw.authoring.rules import random_chance
+from biasfw.authoring.trying import Asker, Target, Tried, as_row, try_version
+from biasfw.authoring.web import working
+from biasfw.authoring.withdrawing import withdraw
+from biasfw.errors import BiasfwError, UsageError
+from biasfw.plugins import Plugins
+from biasfw.yamlfile import load_yaml
+
+STRINGS = Path(__file__).parent / "strings.yaml"
+_KEPT_JOBS = 50
+
+
+@dataclass(slots=True)
+class Job:
+    """Something that takes a while. It watches itself: it is the ``Progress`` of the asking."""
+
+    future: Future[dict[str, Any]] | None = None
+    total: int = 0
+    done: int = 0
+
+    def start(self, stage: str, total: int, done: int) -> None:  # noqa: ARG002 - as Progress has it
+        self.total, self.done = total, done
+
+    def step(self, outcome: str) -> None:  # noqa: ARG002
+        self.done += 1
+
+    def finish(self) -> None:
+        pass
+
+    def note(self, text: str) -> None:
+        pass
+
+    def told(self) -> dict[str, Any]:
+        """How far it is, and what came of it."""
+        if self.future is None or not self.future.done():
+            return {"running": True, "done": self.done, "total": self.total}
+        failure = self.future.exception()
+        if isinstance(failure, RefusedError):
+            return {"running": False, "refused": failure.reasons}
+        if isinstance(failure, BiasfwError):
+            return {"running": False, "error": " ".join(str(failure).split())}
+        if failure is not None:
+            return {"running": False, "error": f"{type(failure).__name__}: {failure}"}
+        return {"running": False, **self.future.result()}
+
+
+@dataclass
+class Session:
+    """One workbench, one target, any number of people."""
+
+    bench: Workbench
+    plugins: Plugins
+    target: Target | None = None
+    jobs: dict[str, Job] = field(default_factory=dict)
+    _asker: Asker | None = None
+    _hands: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))  # a model is asked by one
+
+    def close(self) -> None:
+        """Stop what runs, free the model."""
+        self._hands.shutdown(wait=True, cancel_futures=True)
+        if self._asker is not None:
+            self._asker.__exit__(None, None, None)
+
+    def opening(self) -> dict[str, Any]:
+        """What is shown before consent: the strings, the consent, nothing of the drafts."""
+        return {
+            "strings": load_yaml(STRINGS).value,
+            "consent": (self.bench.folder / CONSENT).read_text(encoding="utf-8"),
+            "title": self.bench.manifest["title"],
+        }
+
+    def join(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Record a yes or a no."""
+        by = given.get("by")
+        groups = tuple(str(group) for group in given.get("groups", ()))
+        return {"by": self.bench.join(yes=given["yes"] is True, groups=groups, by=str(by) if by else None)}
+
+    def drafts(self, by: str) -> dict[str, Any]:
+        """The drafts by category with counts."""
+        state = self.bench.state()
+        self.bench.need_consent(by, state)
+        rule, instructions = self.bench.settings["rule"], len(self.bench.manifest["instructions"])
+        rows = [_line(draft) for draft in state.drafts.values() if not draft.withdrawn]
+        texts = [draft.current.texts for draft in state.live if draft.current.texts]
+        shorter = sum(len(t["unbiased"]) < len(t["biased"]) for t in texts)
+        return {
+            "categories": [{"key": key, "names": names} for key, names in self.bench.categories.items()],
+            "drafts": rows, "languages": list(self.bench.manifest["languages"]), "shorter": shorter, "live": len(texts),
+            "target": self._target(), "chance": random_chance(rule, instructions), "rule": rule["use"],
+            "host": self._host_to_ask(state), "working": working.kept(self.bench, by, None),
+        }  # fmt: skip
+
+    def _target(self) -> str | None:
+        return None if self.target is None else f"{self.target.backend} {self.target.model or ''}".strip()
+
+    def _host_to_ask(self, state: State) -> str | None:
+        if self.target is None:
+            return None
+        host = host_of(self.plugins, self.target.backend, self.target.options)
+        return host if host is not None and host not in state.hosts else None
+
+    def draft(self, by: str, item: str) -> dict[str, Any]:
+        """One draft with its history."""
+        self.bench.need_consent(by)
+        draft = self.bench.draft(item)
+        if draft.withdrawn:
+            raise UsageError(f"{item} was withdrawn")
+        versions = draft.versions[MAIN]
+        return {
+            **_line(draft), "authors": list(draft.authors), "mine": by in draft.authors,
+            "texts": dict(draft.current.texts or {}), "working": working.kept(self.bench, by, item),
+            "history": [_version(draft, v, versions[n - 1] if n else None) for n, v in enumerate(versions)],
+            "decision": draft.decision and {k: draft.decision[k] for k in ("accept", "reason", "by")},
+            "reviews": len(draft.reviews), "reviewed_by_member": draft.reviewed_by_member(),
+        }  # fmt: skip
+
+    def keep(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Autosave."""
+        self.bench.need_consent(by)
+        item = given.get("item")
+        if item is not None:
+            self.bench.draft(item)
+        return {"revision": working.keep(self.bench, by, item, given)}
+
+    def save(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Make a version of what was typed."""
+        item = given.get("item")
+        texts = {n: t for n, t in given["texts"].items() if n in working.NAMES and isinstance(t, str)}
+        name, version = self.bench.write(by, texts, item, base=given.get("base"))
+        working.drop(self.bench, by, item)
+        return {"item": name, "version": version.number}
+
+    def decide(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Accept or reject, with a reason; refused if the version that was looked at is not the newest."""
+        draft = self.bench.draft(given["item"])
+        if given["version"] != draft.current.number:
+            raise UsageError("there is a newer version by now; look at it before you decide")
+        self.bench.decide(by, given["item"], accept=given["accept"] is True, reason=str(given["reason"]))
+        return {}
+
+    def review(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """A review."""
+        reason = str(given.get("reason", ""))
+        self.bench.review(by, given["item"], member=given["member"] is True, ok=given["ok"] is True, reason=reason)
+        return {}
+
+    def mark(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Skip, flag or pause."""
+        if given["kind"] not in ("skip", "flag", "pause"):
+            raise UsageError("there are: skip, flag, pause")
+        self.bench.mark(given["kind"], by, given.get("item"), str(given.get("reason", "")))
+        return {}
+
+    def agree(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Drafts may be sent to the host that was named."""
+        state = self.bench.state()
+        self.bench.need_consent(by, state)
+        if given["host"] != self._host_to_ask(state):
+            raise UsageError("that is not the host that was named")
+        self.bench.log.append("host", host=given["host"])
+        return {}
+
+    def withdraw(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Take one's own texts out of everything."""
+        self.bench.need_consent(by)
+        return {"counts": withdraw(self.bench, by, erase=given.get("erase") is True)}
+
+    def begin_try(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Ask the target about the newest version."""
+        self.bench.need_consent(by)
+        draft = self.bench.draft(given["item"])
+        return self._begin(lambda job: {"tried": _tried(try_version(self._asking(job), draft))})
+
+    def begin_finalize(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Freeze what can be frozen."""
+        self.bench.need_consent(by)
+        wish = Wish(allow=str(given["allow"]) if given.get("allow") else None)
+
+        def work(job: Job) -> dict[str, Any]:
+            done = finalize(self._asking(job), wish)
+            return {"folder": str(done.folder), "kept": done.kept, "left_out": done.left_out}
+
+        return self._begin(work)
+
+    def _begin(self, work: Callable[[Job], dict[str, Any]]) -> dict[str, Any]:
+        if self.target is None:
+            raise UsageError("no model is set; start the page with --backend and --model")
+        job, name = Job(), secrets.token_hex(8)
+        job.future = self._hands.submit(work, job)
+        self.jobs[name] = job
+        for old in list(self.jobs)[:-_KEPT_JOBS]:
+            del self.jobs[old]
+        return {"job": name}
+
+    def _asking(self, job: Job) -> Asker:
+        if self._asker is None:
+            if self.target is None:
+                raise AssertionError("begun without a target")
+            self._asker = Asker(self.bench, self.target, self.plugins).__enter__()
+        self._asker.progress = job
+        return self._asker
+
+    def job(self, by: str, name: str) -> dict[str, Any]:
+        """How far a job is."""
+        self.bench.need_consent(by)
+        if name not in self.jobs:
+            raise UsageError("that is not known any more (the page was started anew); try again")
+        return self.jobs[name].told()
+
+
+def _line(draft: Draft) -> dict[str, Any]:
+    tries = draft.tried(role="target", version=draft.current.number)
+    return {
+        "item": draft.name, "category": draft.category, "status": draft.status, "edits": draft.edits,
+        "version": draft.current.number, "verdict": tries[-1]["verdict"] if tries else None, "flags": len(draft.flags),
+    }  # fmt: skip
+
+
+def _version(draft: Draft, version: Version, before: Version | None) -> dict[str, Any]:
+    tries = [t for t in draft.tries if t["version"] == version.number and t["arm"] == MAIN]
+    changes = {}
+    if before is not None and before.texts is not None and version.texts is not None:
+        old, new = before.texts, version.texts
+        changes = {
+            name: diff(old.get(name, ""), new.get(name, "")) for name in TEXTS if old.get(name, "") != new.get(name, "")
+        }
+    return {
+        "number": version.number, "by": version.by, "day": version.day, "withdrawn": version.texts is None,
+        "diff": changes, "tries": [{"verdict": t["verdict"], "role": t["target"]["role"],
+                                    "model": t["target"]["model"] or t["target"]["backend"]} for t in tries],
+    }  # fmt: skip
+
+
+def diff(old: str, new: str) -> list[list[str]]:
+    """Parts of both texts: [same|gone|new, text]."""
+    parts = []
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            parts.append(["same", old[a:b]])
+        else:
+            parts += [[word, text] for word, text in (("gone", old[a:b]), ("new", new[c:d])) if text]
+    return parts
+
+
+def _tried(tried: Tried) -> dict[str, Any]:
+    verdict = tried.verdict
+    rows = [{**as_row(each), "margin": each.margin()} for each in tried.asked]
+    return {
+        "version": tried.version, "model": tried.model, "verdict": verdict.word, "margin": verdict.margin,
+        "wins": dict(verdict.wins), "answered": verdict.answered, "asked": verdict.asked, "picks": rows,
+        "chance": tried.chance, "over_tries": tried.chance_over_tries, "tries": tried.tries,
+        "warnings": list(tried.warnings),
+    }  # fmt: skip
