@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 from biasfw.asking import Handle, Pending, Progress, ask, handle
 from biasfw.codec import encode
-from biasfw.contracts import Backend, Case
+from biasfw.contracts import Case
 from biasfw.errors import StoreError, UsageError
 from biasfw.juries import Binding
 from biasfw.keys import canonical
@@ -106,7 +106,7 @@ def _ask_group(plan: Plan, directory: RunDirectory, group: _Group, progress: Pro
             failures[response.error.message] += 1
 
     try:
-        with _loaded(plan, group.binding) as backend:
+        with closing(group.binding.make(plan.config.seed)) as backend:
             identity = encode(backend.prepare())
             _remember(directory, group, identity)
             for leaf, handles in group.pending.values():
@@ -125,15 +125,6 @@ def _ask_group(plan: Plan, directory: RunDirectory, group: _Group, progress: Pro
             f"{failures.total()} of {group.size} questions to the model of {names} failed, most often: {message}; "
             "the same command asks them again, unless asking again cannot help"
         )
-
-
-@contextmanager
-def _loaded(plan: Plan, binding: Binding) -> Iterator[Backend]:
-    backend = binding.make(plan.config.seed)
-    try:
-        yield backend
-    finally:
-        backend.close()
 
 
 def _remember(directory: RunDirectory, group: _Group, identity: dict[str, Any]) -> None:
