@@ -39,6 +39,11 @@ _COMMANDS = {  # name -> the first line of its help, so that `biasfw --help` imp
 }
 
 
+def builtin() -> dict[str, click.Command]:
+    """Our own commands, all imported; for the pages about them."""
+    return {name: getattr(import_module(f"biasfw.cli.{name}_"), "command") for name in _COMMANDS}  # noqa: B009
+
+
 class Commands(click.Group):
     """Subcommands of biasfw and of plugins, loaded on use."""
 
