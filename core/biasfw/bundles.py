@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -152,7 +153,12 @@ class Bundle:
         wrong = seedcheck.flaw(seed, self.manifest, {category["key"] for category in self.manifest["categories"]})
         if wrong is not None:
             raise DataError(f"{row.where(wrong.pointer)}: {wrong.message}")
-        identity = (seed.source_id, seed.language, "/".join((seed.variant or "", *seed.order)))
+        # Ids that differ only in their form of Unicode are one id to everybody who reads them.
+        identity = (
+            unicodedata.normalize("NFC", seed.source_id),
+            seed.language,
+            "/".join((seed.variant or "", *seed.order)),
+        )
         if identity in seen:
             raise DataError(
                 f"{row.where('/source_id')}: source_id {seed.source_id!r} ({seed.language}) also stands in "

@@ -11,11 +11,12 @@ from biasfw.errors import DataError, UsageError
 from biasfw.findings import Report
 from biasfw.languages import pack_files
 from biasfw.packcheck import Kit, check_pack
+from biasfw.plugincheck import PROJECT, check_package
 from biasfw.plugins import Plugins
 
 
 def check(target: str, plugins: Plugins, *, without: Collection[str] = ()) -> list[Report]:
-    """Check a path (pack, folder of packs, bundle) or a name (language tag, benchmark).
+    """Check a path (pack, folder of packs, bundle, plugin package) or a name (language tag, benchmark).
 
     ``without`` leaves parts of the conformance kit out: ``references`` takes longest.
 
@@ -55,9 +56,11 @@ def _path(path: Path, kit: Kit, without: Collection[str]) -> list[Report]:
         raise DataError(f"{path}: there is no such file or folder; check the path")
     if (path / bundles.MANIFEST).is_file():
         return check_bundle(path, kit, without=without)
+    if (path / PROJECT).is_file():
+        return check_package(path, kit, without=without)
     packs = sorted(path.glob("*.yaml"))
     if not packs:
-        raise DataError(f"{path} holds neither {bundles.MANIFEST} nor language packs (TAG.yaml); give another folder")
+        raise DataError(f"{path} holds neither {bundles.MANIFEST} nor language packs (TAG.yaml), nor {PROJECT}")
     return [check_pack(pack, kit) for pack in packs]
 
 

@@ -140,8 +140,8 @@ def _hooks() -> str:
         "# Hooks", "", MADE.format(source="docstring"), "",
         "A plugin is a module that an entry point of the group `biasfw` names. It sets `biasfw_api = "
         f"{hookspecs.API_VERSION}` and marks its hooks with `@hookimpl`. A hook takes any of the arguments that it "
-        "has, or none, and yields specs: what there is, as data, without importing it. `load` says where the class is; what "
-        "the class must do stands in `core/biasfw/contracts.py`. Import only names of `biasfw.__all__`.", "",
+        "has, or none, and yields specs: what there is, as data, without importing it. `load` says where the class is; "
+        "what the class must do stands in `core/biasfw/contracts.py`. Import only names of `biasfw.__all__`.", "",
     ]  # fmt: skip
     for name, hook in vars(hookspecs).items():
         if not name.startswith("biasfw_"):

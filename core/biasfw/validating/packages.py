@@ -31,14 +31,30 @@ _SKIPPED = {"build", "dist", "node_modules", "__pycache__", "tests"}
 
 def validate_package(folder: Path, kit: Kit) -> list[Report]:
     """Check the package in ``folder``, then every bundle and language pack in it."""
+    report, manifests, packs = read_package(folder)
+    return [
+        report,
+        *(inspect(manifest.parent, kit).report for manifest in manifests),
+        *(check_pack(pack, kit) for pack in packs),
+    ]
+
+
+def read_package(folder: Path) -> tuple[Report, list[Path], list[Path]]:
+    """The report on the package itself, the manifests in it, and the language packs."""
     report = Report("plugin", folder.name, str(folder / "pyproject.toml"))
     check = _Package(folder, report)
     check.run()
-    reports = [report]
-    for manifest in check.find(bundles.MANIFEST):
-        reports.append(inspect(manifest.parent, kit).report)
-    reports += [check_pack(pack, kit) for pack in check.find("*.yaml") if pack.parent.name == "languages"]
-    return reports
+    return report, check.find(bundles.MANIFEST), [p for p in check.find("*.yaml") if p.parent.name == "languages"]
+
+
+def entry_points(folder: Path) -> list[tuple[str, str]]:
+    """Name and module of every entry point that the package declares; none if its pyproject.toml cannot be read."""
+    try:
+        value = tomllib.loads(read_text(folder / "pyproject.toml"))
+    except (DataError, tomllib.TOMLDecodeError):
+        return []
+    entries = value.get("project", {}).get("entry-points", {}).get(hookspecs.PROJECT, {})
+    return [(str(name), str(target)) for name, target in entries.items()]
 
 
 class _Package:
