@@ -83,7 +83,8 @@ def test_a_configuration(tmp_path: Path, lines: Lines) -> None:
 def test_a_judge(tmp_path: Path, lines: Lines) -> None:
     path = tmp_path / "panel.yaml"
     path.write_text(
-        "judge: panel\nmembers:\n  - {name: one, judge: rules}\n  - {name: two, judge: lmm, backend: llamacpp, model: x}\n"
+        "judge: panel\nmembers:\n"
+        "  - {name: one, judge: rules}\n  - {name: two, judge: lmm, backend: llamacpp, model: x}\n"
     )
     (line,) = lines("panel.yaml")
     assert line.startswith("panel.yaml:4:24: error: /members/1/judge: unknown judge 'lmm'")
