@@ -247,8 +247,9 @@ def test_both_themes_and_a_phone(
 def test_it_prints_with_its_mark_and_all_numbers(
     opened: Callable[..., Opened], write: Callable[..., Path], casting: Path
 ) -> None:
-    page = opened(write(casting))
+    page = opened(write(casting), color_scheme="dark")
     page.tab.emulate_media(media="print")
+    assert page.tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.tab.locator(".demo-mark").evaluate("e => getComputedStyle(e).position") == "fixed"
     page.tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.tab.locator("details.numbers:not([open])").count() == 0
