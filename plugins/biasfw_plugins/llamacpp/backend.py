@@ -137,7 +137,7 @@ class LlamaCpp:
         need = max(map(session.need, sample), default=0)
         if need:
             texts = any(not request.choices for request in sample)
-            session.reserve(need, len(requests) if texts else 1)
+            session.reserve(need, len(requests) if texts else 0)
 
 
 def _check_logprobs(response: Response) -> None:

@@ -16,13 +16,17 @@ class Cache:
     """The sequences of ``context`` and the tokens whose state each of them holds.
 
     ``can_rewind``: whether a sequence can go back to an earlier token. If not (recurrent state), nothing is shared.
-    ``even``: every batch is filled up to a multiple of this many tokens (``rounding.even_batches``).
+    ``even``: batches are filled up to a multiple of this many tokens, so that they round alike (``rounding``). Attention
+    rounds otherwise for a single token of a sequence, too: a prompt's batches have two or more, a ``step`` always one,
+    and only what was evaluated with a prompt is shared with another.
     """
 
     def __init__(self, context: Context, *, can_rewind: bool, even: int = 1) -> None:
         self._context = context
         self.can_rewind = can_rewind
         self._even = even
+        self._chunk = max(even, 2) if can_rewind else 1
+        self._prompt: list[int] = []  # how many of the tokens held were evaluated with a prompt
         self._held: list[list[int]] = []
         self._spoiled: set[int] = set()
         self.evaluated = 0  # tokens, without those that fill up
@@ -41,11 +45,12 @@ class Cache:
     @property
     def room(self) -> int:
         """How many tokens a sequence can hold."""
-        return self._context.cells - self._even + 1
+        return self._context.cells - self._chunk + 1
 
     def clear(self) -> None:
         """Let no sequence hold anything, and overwrite what they held with zeros."""
         self._held = [[] for _ in range(self.sequences)]
+        self._prompt = [0] * self.sequences
         self._spoiled.clear()
         self._context.clear()
 
@@ -68,7 +73,7 @@ class Cache:
             chosen = min(free)
             self.drop(chosen)
             return chosen
-        shared = [common(held, tokens, most) for held in self._held]
+        shared = [common(held, tokens, min(most, own)) for held, own in zip(self._held, self._prompt, strict=True)]
         chosen = max(free, key=lambda sequence: (shared[sequence], -len(self._held[sequence])))
         source = max(range(len(shared)), key=shared.__getitem__)
         depth = shared[chosen]
@@ -86,6 +91,7 @@ class Cache:
         self._held[target] = []
         self._context.copy(source, target)
         self._held[target] = self._held[source].copy()
+        self._prompt[target] = self._prompt[source]
         self._spoiled.discard(target)
 
     def move(self, source: int, target: int) -> None:
@@ -103,11 +109,13 @@ class Cache:
             DecodeError: the model keeps a state that cannot go back.
         """
         del self._held[sequence][length:]
+        self._prompt[sequence] = min(length, self._prompt[sequence])
         self._context.rewind(length, sequence)
 
     def drop(self, sequence: int) -> None:
         """Let ``sequence`` hold nothing; this never fails."""
         self._held[sequence] = []
+        self._prompt[sequence] = 0
         self._context.rewind(0, sequence)
 
     def spoil(self, sequence: int) -> None:
@@ -139,20 +147,22 @@ class Cache:
             DecodeError: llama.cpp refused a batch; the sequence is empty then.
         """
         held = self._held[sequence]
-        size = self._context.n_batch - self._context.n_batch % self._even
+        size = self._context.n_batch - self._context.n_batch % self._chunk
         while len(held) < len(tokens):
             begin = len(held)
             chunk = tokens[begin : begin + size]
-            first, fill = max(0, wanted - begin), -len(chunk) % self._even
+            first, fill = max(0, wanted - begin), -len(chunk) % self._chunk
+            full = len(chunk) + fill
+            outputs = slice(first - first % self._chunk, full)  # rows of the last product: a multiple, too
             try:
-                self._context.decode(
-                    [*chunk, *[chunk[-1]] * fill], begin, sequence=sequence, outputs=slice(first, len(chunk))
-                )
+                self._context.decode([*chunk, *[chunk[-1]] * fill], begin, sequence=sequence, outputs=outputs)
                 if fill:
                     self._context.rewind(begin + len(chunk), sequence)
             except BaseException:  # an interrupt too: what the sequence holds is not known
                 self.drop(sequence)
                 raise
+            if self._prompt[sequence] == begin:
+                self._prompt[sequence] += len(chunk)
             held += chunk
             self.evaluated += len(chunk)
             for index in range(first, len(chunk)):
@@ -176,9 +186,7 @@ class Cache:
             DecodeError: llama.cpp refused; the sequences hold what they held, or nothing.
         """
         count = len(tokens)
-        if count == 1:
-            return [self.logits_after(0, [*self._held[0], tokens[0]])]
-        full = count + -count % self._even
+        full = min(self.sequences, count + -count % self._even)
         for filler in range(count, full):
             if self.held(filler) >= self._context.cells:
                 self.drop(filler)

@@ -14,13 +14,15 @@ _LONG = 16
 
 
 def even_batches(model: Model, n_threads: int) -> int:
-    """Of what number the size of every batch must be a multiple: 1, 2, 4 or 8, tried out on ``model``, on this machine.
+    """Of what number the size of a batch must be a multiple: 1, 2, 4 or 8, tried out on ``model``, on this machine.
 
     llama.cpp multiplies matrices with one kernel for a single token, with another for several, and, depending on
-    processor and quantisation, with one more for what four do not divide. They round differently: with SmolLM2 in F16 a
-    single token moves logits by up to 0.02, in Q4_K_M one to three tokens left over by up to 0.9. Filled up to batches
-    of 2 and of 4, they are bit for bit the same; Q4_0, Q4_1 and Q8_0 need no filling. 1 where no number helps (a GPU, a
-    mixture of experts): then rounding depends on the batch.
+    processor and quantisation, with one more for those left over when it takes four or more at a time. They round
+    differently: with SmolLM2 on x86, a single token in F16 moves logits by up to 0.03, one to three left over in
+    Q4_K_M by up to 0.9. Filled up to multiples of 2 (F16) and 8 (Q4_K_M) they are bit for bit the same; Q4_0, Q4_1 and
+    Q8_0 need no filling. 1 where no number helps (a GPU, a mixture of experts): then rounding depends on the batch.
+
+    The first token of a sequence is in all batches here: it has the largest activations, and attends to nothing else.
 
     Raises:
         ComponentError: memory is short.

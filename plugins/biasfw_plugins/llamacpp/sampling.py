@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biasfw import Sampling
-from biasfw_plugins.llamacpp.native import Model
+from biasfw_plugins.llamacpp.native import Model, utf8
 
 _LIGHTEST = (1e-3, 1e-5, 0.0)  # weights that hold most nuclei; sorting all of a vocabulary takes longer than the model
 _GREEDY_BELOW = 1e-5  # where float32 would overflow
@@ -82,7 +82,7 @@ class Continuation:
         self._model = model
         self._most = sampling.max_tokens
         self._picker = Picker(sampling, seed)
-        self._stops = [stop.encode() for stop in sampling.stop if stop]
+        self._stops = [utf8(stop) for stop in sampling.stop if stop]
         self._longest_stop = max(map(len, self._stops), default=0)
         self._written = bytearray()
         self._count = 0

@@ -57,7 +57,7 @@ class Schedule:
             while cache is not None and self._active and not self._has_room(cache, job):
                 yield from self._step(cache)
             if cache is None or not self._active:
-                cache = self._session.reserve(job.tokens, len(requests) if isinstance(job, Continuing) else 1)
+                cache = self._session.reserve(job.tokens, len(requests) if isinstance(job, Continuing) else 0)
                 cache.settle()
             yield from self._admit(cache, job)
         while cache is not None and self._active:

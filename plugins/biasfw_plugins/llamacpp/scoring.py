@@ -66,7 +66,7 @@ def score(cache: Cache, sequence: int, work: Plan) -> list[list[float]]:
     evaluated once, as one batch, and the cache is rewound to the fork for the next branch. What ``sequence`` holds of
     the beginning is not evaluated again (``Cache.place``). Each token stands where it stands when its token sequence is
     evaluated alone from an empty cache, in batches that round alike (``rounding``); so the result is the same bit for
-    bit, whatever the other choices and the request before (SmolLM2 in F16, Q4_0, Q4_1, Q8_0 and Q4_K_M on x86).
+    bit, whatever the other choices and the request before (measured with SmolLM2 on x86: ``rounding.even_batches``).
     To evaluate all branches in one batch of a cache that they share is 20 % faster, but it places tokens elsewhere:
     rounding, magnified by 8-bit activations, then moves sums by up to 0.2, and by the other choices of the request.
 

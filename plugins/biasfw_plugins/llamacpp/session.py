@@ -13,6 +13,7 @@ from biasfw_plugins.llamacpp.native import Context, Model
 from biasfw_plugins.llamacpp.prompts import Prompter
 from biasfw_plugins.llamacpp.rounding import even_batches
 
+_FEW = 2  # sequences that are reserved even where one is asked for
 _ROUND_TO = 256  # llama.cpp rounds contexts up to this
 
 
@@ -61,7 +62,7 @@ class Session:
             return 0
 
     def reserve(self, tokens: int, most: int) -> Cache:
-        """A cache of up to ``most`` sequences, each with room for ``tokens``; what an earlier one held may be lost.
+        """A cache of up to ``most`` sequences (0: one, to score) with room for ``tokens`` each; an earlier one may be lost.
 
         Raises:
             ComponentError: memory is short.
@@ -93,7 +94,7 @@ class Session:
         """Whether ``cache`` has room for ``tokens`` and as many sequences as pay for ``most`` requests."""
         if cache.room < tokens:
             return False
-        return most == 1 or (self._fitting is not None and cache.sequences >= min(most, self._fitting))
+        return most == 0 or (self._fitting is not None and cache.sequences >= min(most, self._fitting))
 
     def close(self) -> None:
         """Free the cache."""
@@ -108,22 +109,22 @@ class Session:
             tokens = self._limit.tokens
         elif self._cache is not None and self._cache.room < tokens:  # longer than expected: the next ones may be, too
             tokens = min(tokens * 5 // 4, self._limit.tokens)
-        fillers = (self._even or 1) - 1  # tokens that fill up a batch
+        fillers = max(self._even or 1, 2) - 1  # tokens that fill up a batch
         cells = -(-(tokens + fillers) // _ROUND_TO) * _ROUND_TO
         return cells if self._cache is None else max(cells, self._cache.cells)
 
     def _side_by_side(self, cells: int, most: int) -> int:
-        """How many sequences to reserve for ``most`` requests."""
-        if most == 1:
+        """How many sequences to reserve to continue ``most`` requests."""
+        if most == 0:
             return 1
         if self._speed.parallel is not None:
             self._fitting = self._speed.parallel
         else:
             size = cells * cell_bytes(self._model.metadata)
             self._fitting = side_by_side(self._speed.n_threads, size, None if self._speed.gpu else free_memory())
-        count = min(self._fitting, most)
-        even = self._even or 1  # what would only fill up a batch can as well be of use
-        return count if count == 1 else count + -count % even
+        count, even = min(self._fitting, most), self._even or 1
+        # What would only fill up a batch can as well be of use; but one sequence does not become eight.
+        return count + -count % even if count > 1 or even <= _FEW else count
 
 
 def _prompter(model: Model) -> tuple[Prompter, tuple[str, ...]]:

@@ -121,7 +121,7 @@ def _mamba(vocabulary: int, context: int) -> tuple[dict[str, Any], dict[str, tup
 
 @pytest.fixture
 def tiny(tmp_path: Path) -> Callable[..., Path]:
-    """Write a model with random weights; keywords override metadata ("tokenizer__chat_template" for dots)."""
+    """Write a model with random weights; ``spoiled``: characters whose embedding is not a number."""
 
     def make(
         name: str = "tiny.gguf",
@@ -131,6 +131,7 @@ def tiny(tmp_path: Path) -> Callable[..., Path]:
         add_bos: bool = True,
         pieces: Sequence[str] = (),
         context: int = 512,
+        spoiled: str = "",
     ) -> Path:
         vocabulary = _vocabulary(pieces, ["<|im_start|>", "<|im_end|>"])
         count = len(vocabulary["tokenizer.ggml.tokens"])
@@ -140,6 +141,10 @@ def tiny(tmp_path: Path) -> Callable[..., Path]:
         weights |= {tensor: np.ones(shape) for tensor, shape in shapes.items() if "norm" in tensor}
         weights |= {tensor: -np.abs(weights[tensor]) - 0.1 for tensor in shapes if tensor.endswith("ssm_a")}
         weights["token_embd.weight"] = random.normal(0, 1, shapes["token_embd.weight"])
+        if spoiled:
+            weights["output.weight"] = weights["token_embd.weight"].copy()
+        for character in spoiled.encode():
+            weights["token_embd.weight"][3 + character] = np.nan
         metadata = {"general.architecture": architecture, "general.file_type": 0, **settings, **vocabulary}
         metadata["tokenizer.ggml.add_bos_token"] = add_bos
         if template is not None:
