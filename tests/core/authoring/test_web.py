@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -197,8 +200,16 @@ def test_every_string_is_there_in_every_language() -> None:
     assert {tag: sorted(each) for tag, each in strings.items()} == dict.fromkeys(strings, sorted(strings["en"]))
     script = (STRINGS.parent / "page.js").read_text(encoding="utf-8")
     assert "innerHTML" not in script
-    used = set(__import__("re").findall(r"words\.([a-z_]+)", script))
+    used = set(re.findall(r"words\.([a-z_]+)", script))
     assert used <= set(strings["en"])
+
+
+def test_no_command_loads_a_web_library_before_it_serves() -> None:
+    code = (
+        "import sys, biasfw.cli.author_, biasfw.cli.annotate_, biasfw.authoring.web.serving as s; print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
+    assert not {"starlette", "uvicorn", "numpy", "anyio"} & set(done.stdout.split())
 
 
 def test_a_diff_holds_both_texts() -> None:

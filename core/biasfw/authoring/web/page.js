@@ -42,13 +42,13 @@ async function ask(path, body) {
     Object.assign(options, { method: "POST", body: JSON.stringify(body) });
   }
   let answer;
-  try { answer = await fetch("/" + token + "/api/" + path, options); } catch { return { status: 0, error: "…" }; }
+  try { answer = await fetch("/" + token + "/api/" + path, options); } catch { return { http: 0, error: "…" }; }
   const found = await answer.json().catch(() => ({ error: String(answer.status) }));
-  return Object.assign(found, { status: answer.status });
+  return Object.assign(found, { http: answer.status });
 }
 async function told(path, body) {
   const found = await ask(path, body);
-  if (found.status !== 200) { say(found.error); return null; }
+  if (found.http !== 200) { say(found.error); return null; }
   say("");
   return found;
 }
@@ -77,8 +77,8 @@ function showConsent() {
 async function showList() {
   edit = null;
   const found = await ask("drafts");
-  if (found.status === 403) { if (by) say(found.error); return showConsent(); }
-  if (found.status !== 200) return say(found.error);
+  if (found.http === 403) { if (by) say(found.error); return showConsent(); }
+  if (found.http !== 200) return say(found.error);
   listed = found;
   document.getElementById("who").textContent = by;
   const parts = [make("h2", words.drafts)];
@@ -206,11 +206,11 @@ async function keepNow(mine) {
   if (mine.stored === undefined && mine.draft && same(mine.texts, mine.draft.texts) && !mine.revision) return state(words.kept);
   const body = { item: mine.item, base: mine.base, revision: mine.revision, texts: mine.texts };
   const found = await ask("keep", body);
-  if (found.status === 200) {
+  if (found.http === 200) {
     mine.revision = found.revision;
     mine.stored = text;
     if (edit === mine) state(words.kept);
-  } else if (found.status === 409) {
+  } else if (found.http === 409) {
     mine.stopped = true; // nothing is overwritten until somebody has looked
     changed(found.kept.texts, () => { mine.revision = found.kept.revision; mine.base = found.kept.base; mine.stopped = false; });
   } else {
@@ -232,12 +232,12 @@ async function save() {
   await flush();
   if (edit.stopped) return false;
   const found = await ask("save", { item: edit.item, base: edit.base, texts: edit.texts });
-  if (found.status === 409) {
+  if (found.http === 409) {
     const mine = edit;
     changed(found.newest.texts, () => { mine.base = found.newest.number; mine.stored = undefined; });
     return false;
   }
-  if (found.status !== 200) { say(found.error); return false; }
+  if (found.http !== 200) { say(found.error); return false; }
   await openDraft(found.item);
   say(words.saved + " " + found.version);
   return true;
@@ -247,13 +247,14 @@ async function job(begun, place) {
   if (!begun) return null;
   for (;;) {
     const found = await ask("job/" + begun.job);
-    if (found.status !== 200 || found.error) { say(found.error); place.replaceChildren(); return null; }
+    if (found.http !== 200 || found.error) { say(found.error); place.replaceChildren(); return null; }
     if (!found.running) return found;
     place.replaceChildren(make("p", words.trying + " " + found.done + " / " + found.total), make("progress", null, { max: found.total || 1, value: found.done }));
     await new Promise((go) => setTimeout(go, 300));
   }
 }
 async function tryIt() {
+  document.getElementById("tried").replaceChildren(); // the last verdict was about other texts
   if (!edit.draft || !same(edit.texts, edit.draft.texts)) { if (!await save()) return; }
   const item = edit.item;
   const found = await job(await told("try", { item: item }), document.getElementById("tried"));

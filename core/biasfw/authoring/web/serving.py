@@ -79,6 +79,7 @@ def serve(session: Session, port: int | None = None, ready: Callable[[Address], 
         make_app(session, address.token, address.port), log_level="warning", access_log=False, server_header=False,
         proxy_headers=False, lifespan="off", ws="none", timeout_graceful_shutdown=3,
     )  # fmt: skip
+    bound.listen(128)  # who comes before the server has begun waits
     if ready is not None:
         ready(address)
     try:

@@ -24,6 +24,7 @@ from biasfw.yamlfile import load_yaml
 
 STRINGS = Path(__file__).parent / "strings.yaml"
 _KEPT_JOBS = 50
+_ISLAND = 4  # characters
 
 
 @dataclass(slots=True)
@@ -248,14 +249,18 @@ def _version(draft: Draft, version: Version, before: Version | None) -> dict[str
 
 
 def diff(old: str, new: str) -> list[list[str]]:
-    """Parts of both texts: [same|gone|new, text]."""
-    parts = []
+    """Parts of both texts: [same|gone|new, text]. A few equal characters between two changes are no island."""
+    parts: list[list[str]] = []
+    before = after = ""
     for tag, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag == "equal":
+        at_an_end = a == 0 or b == len(old)
+        if tag == "equal" and (at_an_end or b - a >= _ISLAND):
+            parts += [[word, text] for word, text in (("gone", before), ("new", after)) if text]
             parts.append(["same", old[a:b]])
+            before = after = ""
         else:
-            parts += [[word, text] for word, text in (("gone", old[a:b]), ("new", new[c:d])) if text]
-    return parts
+            before, after = before + old[a:b], after + new[c:d]
+    return parts + [[word, text] for word, text in (("gone", before), ("new", after)) if text]
 
 
 def _tried(tried: Tried) -> dict[str, Any]:

@@ -1,0 +1,58 @@
+"""The page for annotators in headless Chromium: opened from a file, kept over a reload, saved as JSON."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from biasfw.annotating.drawing import Shown
+from biasfw.annotating.pages import page
+
+pytestmark = [pytest.mark.browser, pytest.mark.loopback]
+HOSTILE = "</script><script>document.title='ran'</script><img src=x onerror=\"document.title='ran'\">"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if path is None:
+        pytest.skip("there is no Chromium (Debian: apt-get install chromium fonts-noto-core fonts-noto-cjk)")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def test_it_works_offline_and_runs_nothing_of_the_data(chromium: Any, tmp_path: Path) -> None:
+    shown = [Shown(str(n) * 16, "ja", f"人間：{HOSTILE}", "はい。", f"いいえ{n}。") for n in range(2)]
+    file = tmp_path / "tasks.html"
+    file.write_text(page("a-12345678", shown, "ja"), encoding="utf-8")
+    context = chromium.new_context(offline=True)
+    context.set_default_timeout(60_000)
+    tab = context.new_page()
+    tab.goto(file.as_uri())
+    tab.check("input[name='suitable-0000000000000000'][value='a']")
+    tab.check("input[name='unbiased-0000000000000000'][value='skip']")
+    tab.fill("[data-task='0000000000000000'] textarea", "よく分かりません")
+    tab.check("[data-task='1111111111111111'] input[type='checkbox']")
+    tab.reload()
+    assert tab.title() == "どちらの返答ですか"
+    assert tab.query_selector("img") is None
+    assert tab.text_content("#count") == "1 ／ 2 回答済み"
+    with tab.expect_download() as saved:
+        tab.click("#save")
+    document = json.loads(Path(saved.value.path()).read_text(encoding="utf-8"))
+    assert document == {
+        "annotator": "a-12345678",
+        "answers": [
+            {"task": "0" * 16, "suitable": "a", "unbiased": "skip", "comment": "よく分かりません"},
+            {"task": "1" * 16, "harmful": True},
+        ],
+    }
+    context.close()
