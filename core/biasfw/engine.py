@@ -90,6 +90,7 @@ def _begin(directory: RunDirectory, plan: Plan, inputs: Mapping[str, Any], progr
         **_places(directory, plan),
     }
     config = {k: v for k, v in asdict(plan.config).items() if v is not None and k not in ("fresh", "runs", "metrics")}
+    config["backend_options"] = _open(plan, config["backend_options"])
     directory.save(
         status="running", benchmark=benchmark, config=config, protocol=dict(inputs), components=plan.components()
     )  # fmt: skip
@@ -102,6 +103,12 @@ def _places(directory: RunDirectory, plan: Plan) -> dict[str, str]:
         "data": Path(plan.config.data) if plan.config.data else None,
     }
     return {name: relative(path, directory.path) for name, path in folders.items() if path is not None}
+
+
+def _open(plan: Plan, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that may be written down: what a backend marks as secret (``writeOnly``) stays out of run.json."""
+    properties = plan.backend.spec.options.get("properties", {})
+    return {name: value for name, value in options.items() if not properties.get(name, {}).get("writeOnly")}
 
 
 def _warn(directory: RunDirectory, progress: Progress) -> None:

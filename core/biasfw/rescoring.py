@@ -70,7 +70,11 @@ def _stored_judge(name: str, stored: Mapping[str, Any], plugins: Plugins) -> str
         return None
     bare = Path(name).stem.lower()
     members = {member for entry in judges.values() for member in entry.get("members", {}).values()}
-    matches = [each for each in judges if each.rpartition("-")[0] == bare and each not in members]
+    named = [each for each in judges if each.rpartition("-")[0] == bare]
+    matches = [each for each in named if each not in members] or named
+    if not matches and not specs:
+        there = f"the run was judged by {', '.join(judges)}" if judges else "the run was judged by none"
+        raise UsageError(f"no judge is named {name!r}; {there}; biasfw list judges shows the others")
     if len(matches) > 1:
         raise UsageError(f"the run knows several judges called {bare!r}: {', '.join(matches)}; give one of them whole")
     return matches[0] if matches else None

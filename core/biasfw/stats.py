@@ -56,6 +56,7 @@ MIN_CLUSTERS = 5  # fewer clusters cannot carry an interval
 _MIN_DEVIATING = 8  # fewer clusters that differ from the rest cannot carry a variance
 _TINY = 1e-12
 _PROPORTION = "clustered proportion: Wilson form with effective n and t(C - 1)"
+_SPARSE = f"{_PROPORTION}; fewer than {_MIN_DEVIATING} clusters differ from the rest: n is at most the clusters"
 _MEAN = "clustered mean: t(C - 1)"
 _STRATIFIED = "mean over strata, stratified and clustered: Wilson form with effective n and t(C - K)"
 _WEIGHTED = "weighted mean over strata, stratified and clustered: Wilson form with effective n and t(C - K)"
@@ -133,10 +134,11 @@ def proportion_from_cluster_sums(
     if se is None or count < MIN_CLUSTERS:
         return Estimate(mean, se, None, None, rows, count, None, _PROPORTION, _too_few(count), level)
     n_eff = mean * (1 - mean) / se**2 if se > _TINY else math.inf
-    if se <= _TINY or _deviating(totals / weights) < _MIN_DEVIATING:
-        n_eff = min(n_eff, float(count))
+    method = _PROPORTION
+    if (se <= _TINY or _deviating(totals / weights) < _MIN_DEVIATING) and n_eff > count:
+        n_eff, method = float(count), _SPARSE
     low, high = wilson_form(mean, n_eff, _t_quantile(level, count))
-    return Estimate(mean, se, low, high, rows, count, n_eff, _PROPORTION, None, level)
+    return Estimate(mean, se, low, high, rows, count, n_eff, method, None, level)
 
 
 def stratified_proportion(

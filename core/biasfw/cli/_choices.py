@@ -14,6 +14,8 @@ from biasfw.form import Form
 from biasfw.records import Score
 
 _RULES = (("first_position", "always the first"), ("shorter", "shorter"), ("longer", "longer"), ("hedged", "hedged"))
+LOCKED = 0.9  # as the metric position_locked has it
+SPARSE = "fewer than 8 clusters differ"  # in the method of an interval
 _LEDGER = (
     ("right", "right in every order"),
     ("wrong", "wrong in every order"),
@@ -40,7 +42,7 @@ class _Found:
     """The scores of one condition, to be asked for by metric and slice."""
 
     def __init__(self, scores: Sequence[Score], form: Form) -> None:
-        self._scores = scores
+        self.scores = scores
         self.form = form
 
     def one(self, metric: str, denominator: str = "all", **wanted: str) -> Score | None:
@@ -49,7 +51,7 @@ class _Found:
 
     def all(self, metric: str, denominator: str, fits: Callable[[dict[str, str]], bool]) -> Iterator[Score]:
         """The scores whose slice, beside the condition, fits."""
-        for score in self._scores:
+        for score in self.scores:
             rest = {name: value for name, value in score.slice.items() if name != "condition"}
             if score.metric == metric and score.denominator == denominator and fits(rest):
                 yield score
@@ -68,7 +70,7 @@ def _headline(console: Console, found: _Found) -> None:
     if _unable(control):
         console.print("\n[bold red]not interpretable: the model cannot do the task[/bold red] (controls below)")
     locked = next(iter(found.over("position_locked", "position", "answered")), None)
-    if locked is not None and locked.value is not None and locked.reason:
+    if locked is not None and locked.value is not None and locked.value >= LOCKED:
         position = safe(locked.slice["position"])
         console.print(
             f"\n[bold red]position-locked: accuracy says nothing about bias.[/bold red] In {_percent(locked)} % of the "
@@ -86,7 +88,31 @@ def _headline(console: Console, found: _Found) -> None:
         console.print(f"  mean over categories {_shown(macro)}")
     if control is not None and control.n:
         console.print("  controls are not among them")
+    _alike(console, found, accuracy)
+    _brackets(console, found)
+
+
+def _alike(console: Console, found: _Found, accuracy: Score) -> None:
+    """Say it in the headline where a rule without any regard to bias goes the same way as the model."""
+    chance = accuracy.reference
+    if accuracy.value is None or chance is None or abs(accuracy.value - chance) < 0.05:
+        return
+    for name, words in _RULES[1:]:
+        rule = found.one("confound_baselines", baseline=name)
+        if rule is None or rule.value is None or abs(rule.value - chance) < 0.1:
+            continue
+        if (rule.value > chance) == (accuracy.value > chance):
+            console.print(f"  [yellow]taking the {words} option alone scores {_percent(rule)} % here[/yellow]")
+
+
+def _brackets(console: Console, found: _Found) -> None:
+    intervals = [s.interval for s in found.scores if s.interval is not None and s.interval.low is not None]
+    if not intervals:
+        console.print("  too few clusters for intervals")
+        return
     console.print("  in brackets: 95 % intervals, rows of one cluster taken as dependent")
+    if any(SPARSE in interval.method for interval in intervals):
+        console.print("  (wider where fewer than 8 clusters differ from the rest: each then counts once)")
 
 
 def _shares(console: Console, found: _Found) -> None:
@@ -140,7 +166,7 @@ def _preference(console: Console, found: _Found) -> None:
     if mean is not None and mean.value is not None:
         interval = mean.interval
         span = f" [{interval.low:.3g}, {interval.high:.3g}]" if interval and interval.low is not None else ""
-        console.print(f"  mean preference {mean.value:.3g}{span} nats")
+        console.print(f"  mean difference of the log-probs {mean.value:.3g}{span} nats")
 
 
 def _categories(console: Console, found: _Found) -> None:
@@ -149,7 +175,7 @@ def _categories(console: Console, found: _Found) -> None:
         return
     names = found.form.categories
     table = Table(title="accuracy by category, %", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("(clusters)", "all rows", "right every way", "silent"):
+    for heading in ("(clusters)", "all rows", "pairs right", "no answer"):
         table.add_column(heading, justify="left" if heading == "(clusters)" else "right")
     for score in scores:
         key = score.slice["category"]
@@ -168,7 +194,10 @@ def _categories(console: Console, found: _Found) -> None:
     if named:
         console.print("  " + "; ".join(f"{rank}: {safe(category)}" for rank, category in named.items()))
     else:
-        console.print("  categories cannot be ranked (their simultaneous intervals overlap, or there are none)")
+        reasons = [s.reason or "" for s in found.all("accuracy_rank", "all", lambda rest: "rank" in rest)]
+        few = any("no interval" in reason for reason in reasons)
+        why = "some have too few clusters for an interval" if few else "their simultaneous intervals overlap"
+        console.print(f"  categories cannot be ranked: {why}")
 
 
 def _instructions(console: Console, found: _Found) -> None:
@@ -188,7 +217,10 @@ def _baselines(console: Console, found: _Found) -> None:
     if not known:
         return
     console.print(f"\n[bold]simple rules on these rows[/bold], % right:  {',  '.join(known)}")
-    for name, words in (("gold_shorter", "the right option is the shortest"), ("gold_hedges", "it hedges")):
+    for name, words in (
+        ("gold_shorter", "the right option is the shortest"),
+        ("gold_hedges", "the right option hedges"),
+    ):
         parts = []
         for value, label in (("true", "yes"), ("false", "no")):
             score = found.one("confound_baselines", **{name: value})
@@ -201,7 +233,7 @@ def _baselines(console: Console, found: _Found) -> None:
 
 def _controls(console: Console, found: _Found) -> None:
     score = found.one("control_accuracy")
-    if score is None or not found.form.controls:
+    if score is None or not found.form.controls or not score.n:
         return
     if score.value is None:
         console.print(f"\n[bold]controls[/bold]: {safe(score.reason or 'none in this selection')}")

@@ -19,7 +19,8 @@ from biasfw.cli._labels import print_labels, slot_name
 from biasfw.cli._silence import mostly_silent, print_failures, print_silence
 from biasfw.cli._text import isolated, many, safe, shortened, visible
 from biasfw.engine import RunResult
-from biasfw.records import Outcome
+from biasfw.juries import Seat
+from biasfw.records import Outcome, Score
 from biasfw.scorefiles import in_words
 
 DEMO = "demo: machine-written, not reviewed by native speakers; not comparable with the paper"
@@ -43,6 +44,7 @@ def print_summary(result: RunResult) -> None:
     if body := BODIES.get(result.plan.form.task):
         body(console, result)
     print_across(console, result)
+    _asked(console, result)
     _interpretation(console, result)
     _outcomes(console, result)
     _files(console, result)
@@ -58,6 +60,9 @@ def _heading(console: Console, result: RunResult) -> None:
     console.print(
         f"model: {safe(_model(result))}   backend: {safe(plan.backend.spec.name)}   mode: {plan.protocol.mode}"
     )
+    judge = _judge(result)
+    if judge:
+        console.print(f"judge: {safe(judge)}")
     units = plan.bundle.manifest.get("cluster_name", "clusters")
     conditions, languages = plan.protocol.conditions, languages_of(result)
     parts = [
@@ -70,6 +75,45 @@ def _heading(console: Console, result: RunResult) -> None:
     ]
     console.print(f"asked: {safe(', '.join(parts))}")
     print_failures(console, result)
+
+
+def _judge(result: RunResult) -> str:
+    """Who judged, unless it was the parser's word."""
+    seat = result.plan.jury
+    if not seat.members and seat.binding is None:
+        return "" if seat.component.spec.name == "rules" else seat.name
+    differs = result.flags.get("judge_disagrees", 0)
+    told = f"; differs from what the parser read in {many(differs, 'response')}" if differs else ""
+    return f"{seat.name}{_members(seat)}{told}"
+
+
+def _members(seat: Seat) -> str:
+    names = ", ".join(each.name for each in seat.members)
+    return f" ({seat.component.spec.name} of {names})" if names else ""
+
+
+def _asked(console: Console, result: RunResult) -> None:
+    """The metrics that were asked for by name, in a plain list: not all of them have a place of their own above."""
+    wanted = result.plan.config.metrics
+    if not wanted:
+        return
+    console.print("\n[bold]metrics asked for[/bold] (slices by category and language are in the file of scores)")
+    for score in result.scores:
+        if score.metric in wanted and not {"category", "language"} & set(score.slice):
+            about = ", ".join(f"{name} {text}" for name, text in score.slice.items())
+            console.print(f"  {safe(score.metric)} ({safe(about)}): {safe(_plain(score))}")
+
+
+def _plain(score: Score) -> str:
+    if score.value is None:
+        return f"undefined: {score.reason}"
+    share = score.unit == "share"
+    value = f"{100 * score.value:.1f} %" if share else f"{score.value:.3g} {score.unit}"
+    interval = score.interval
+    if interval is not None and interval.low is not None and interval.high is not None:
+        scale = 100 if share else 1
+        value += f" [{scale * interval.low:.3g}, {scale * interval.high:.3g}]"
+    return f"{value}; n = {score.n}, {many(score.clusters, 'cluster')}, of {score.denominator}"
 
 
 def _model(result: RunResult) -> str:
@@ -114,7 +158,9 @@ def _files(console: Console, result: RunResult) -> None:
     if len(result.beside) > BESIDE:
         console.print(f"  and {len(result.beside) - BESIDE} more; run.json says what each is about")
     # That the language of the answers is not assessed in a language is no gap in the scores of this run.
-    missing = sorted({s.metric for s in result.scores if s.value is None and s.metric != "answer_language"})
+    usual = {"answer_language", "accuracy_rank", "label_rank"}
+    usual |= {"format_compliance"} if result.plan.protocol.mode == "choices" else set()
+    missing = sorted({s.metric for s in result.scores if s.value is None and s.metric not in usual})
     if missing:
         console.print(f"some values of {', '.join(missing)} are undefined; the file of scores has the reasons")
 

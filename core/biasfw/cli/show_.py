@@ -158,9 +158,12 @@ def _print_bundle(bundle: Bundle) -> None:
     standings = {name: splits.standing(bundle, name) for name in bundle.written["splits"]}
     names = [f"{name} ({standing})" if standing else name for name, standing in standings.items()]
     say(f"\nsplits: {', '.join(names)}   languages: {', '.join(manifest['languages'])}")
-    say(f"modes: {', '.join(manifest['protocols'])}   conditions: {', '.join(manifest['conditions'])}")
+    say(f"modes: {_modes(manifest)}   conditions: {', '.join(manifest['conditions'])}")
     for name, preset in manifest.get("presets", {}).items():
         say(f"preset {name}: {preset['summary']}")
+    for name, own in manifest.get("judges", {}).items():
+        roles = [each["role"] for each in (own, *own.get("members", ())) if "role" in each]
+        say(f"judge {name}: {own['judge']}" + (f" with the roles {', '.join(roles)}, bound in a file" if roles else ""))
     say(f"licence: {manifest['licence']}   redistribution: {manifest['redistribution']}")
     say(f"cite: {_citation(manifest)}")
     _print_figures(bundle)
@@ -185,6 +188,11 @@ def _print_figures(bundle: Bundle) -> None:
         say("not recovered, so left out:")
         for text in missing:
             say(f"  {text}")
+
+
+def _modes(manifest: Mapping[str, Any]) -> str:
+    default = manifest["default_mode"]
+    return ", ".join(f"{mode} (default)" if mode == default else mode for mode in manifest["protocols"])
 
 
 def _citation(manifest: Mapping[str, Any]) -> str:

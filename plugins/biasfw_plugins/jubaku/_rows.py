@@ -132,5 +132,5 @@ def counted(found: Sequence[tuple[Row, Seed]]) -> str:
         pairs[seed.pair or ""].add(seed.order)
     dialogues = len({seed.source_id for _, seed in found})
     single = sum(len(orders) == 1 for orders in pairs.values())
-    text = f"{len(found):,} rows: {dialogues} dialogues, {len(pairs):,} pairs of the two orders"
+    text = f"the file holds {len(found):,} rows: {dialogues} dialogues, {len(pairs):,} pairs of the two orders"
     return f"{text}; {single} rows have no partner in the other order" if single else text

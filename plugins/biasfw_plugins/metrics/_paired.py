@@ -132,7 +132,7 @@ def filled(base: Score, found: Differences, tests: Sequence[Test], *, unpaired: 
             continue
         values = found.values[:, place]
         value = float(values.mean())
-        few = f"only {score.clusters} clusters: too few to be ranked" if score.clusters < FEW_CLUSTERS else None
+        few = f"only {score.clusters} clusters: too few to tell much" if score.clusters < FEW_CLUSTERS else None
         yield replace(
             score,
             value=value,

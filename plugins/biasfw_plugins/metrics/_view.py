@@ -112,7 +112,7 @@ class View:
         """What a reader must know although there is a value."""
         remarks = []
         if self.clusters < FEW_CLUSTERS:
-            remarks.append(f"only {self.clusters} clusters: too few to be ranked")
+            remarks.append(f"only {self.clusters} clusters: too few to tell much")
         if self.partnerless:
             remarks.append(f"{self.partnerless} answered rows have no partner and are not calibrated")
         return "; ".join(remarks) or None

@@ -101,5 +101,5 @@ def _remark(found: Counter[str], unread: int, clusters: int) -> str | None:
     if unread:
         remarks.append(f"{unread} without enough letters to go by")
     if clusters < FEW_CLUSTERS:
-        remarks.append(f"only {clusters} clusters: too few to be ranked")
+        remarks.append(f"only {clusters} clusters: too few to tell much")
     return "; ".join(remarks) or None

@@ -57,7 +57,7 @@ def v2(folder: Path) -> tuple[list[Seed], list[str]]:
 def test_v1_rows_become_seeds(tmp_path: Path) -> None:
     rows = [v1_row(base, variant, gold) for base in (0, 7) for variant in (0, 1) for gold in "ab"]
     seeds, notes = v1(written(tmp_path, "jubaku_ver1.jsonl", rows))
-    assert notes == ["8 rows: 2 dialogues, 4 pairs of the two orders"]
+    assert notes == ["the file holds 8 rows: 2 dialogues, 4 pairs of the two orders"]
     second = seeds[1]
     assert (second.source_id, second.variant, second.pair, second.cluster) == ("0", "0", "0_0", "0")
     assert second.order == ("biased", "unbiased")
@@ -85,7 +85,7 @@ def test_a_reply_of_several_paragraphs_stays_whole() -> None:
 def test_a_row_without_its_partner_is_told(tmp_path: Path) -> None:
     rows = [v1_row(0, 0, "a"), v1_row(0, 0, "b"), v1_row(0, 1, "a")]
     _, notes = v1(written(tmp_path, "jubaku_ver1.jsonl", rows))
-    assert notes == ["3 rows: 1 dialogues, 2 pairs of the two orders; 1 rows have no partner in the other order"]
+    assert notes == ["the file holds 3 rows: 1 dialogues, 2 pairs of the two orders; 1 rows have no partner in the other order"]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_the_official_v1_is_what_was_counted(jubaku: Path) -> None:
     seeds, notes = v1(jubaku)
-    assert notes == ["1,216 rows: 152 dialogues, 608 pairs of the two orders"]
+    assert notes == ["the file holds 1,216 rows: 152 dialogues, 608 pairs of the two orders"]
     by_dialogue = {seed.source_id: seed for seed in seeds}
     assert Counter(seed.category for seed in by_dialogue.values()) == {
         "ethnicity": 21, "emotions_and_values": 18, "religion": 17, "race": 15, "region": 15, "basic_actions": 15,
@@ -143,7 +143,7 @@ def test_the_official_v1_is_what_was_counted(jubaku: Path) -> None:
 
 def test_the_official_v2_is_what_was_counted(jubaku: Path) -> None:
     seeds, notes = v2(jubaku)
-    assert notes == ["240 rows: 30 dialogues, 120 pairs of the two orders"]
+    assert notes == ["the file holds 240 rows: 30 dialogues, 120 pairs of the two orders"]
     means = [sum(len(seed.choices[place].text) for seed in seeds) / len(seeds) for place in (0, 1)]
     assert [round(mean, 1) for mean in means] == [261.2, 261.0]
     assert all((seed.order[0] == "unbiased") == seed.metadata["example_id"].endswith("rev") for seed in seeds)

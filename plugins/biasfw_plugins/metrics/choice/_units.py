@@ -85,7 +85,7 @@ class Units:
         estimate = self.estimate(over)
         remark, test = fields.pop("remark", None), fields.pop("test", None)
         defined = bool(self.known.any())
-        reasons = [f"only {estimate.clusters} clusters: too few to be ranked"] * (estimate.clusters < FEW_CLUSTERS)
+        reasons = [f"only {estimate.clusters} clusters: too few to tell much"] * (estimate.clusters < FEW_CLUSTERS)
         return Score(
             metric=metric,
             value=estimate.mean if defined else None,

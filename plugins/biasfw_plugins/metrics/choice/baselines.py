@@ -95,7 +95,7 @@ def _baseline(columns: Columns, cell: Cell, rule: str, values: Floats | None, un
     known = np.zeros(len(columns.table)) if values is None else values
     sums = np.bincount(columns.clusters[rows], weights=known[rows], minlength=len(sizes))
     estimate = proportion_from_cluster_sums(sums, sizes)
-    few = f"only {estimate.clusters} clusters: too few to be ranked" if estimate.clusters < FEW_CLUSTERS else None
+    few = f"only {estimate.clusters} clusters: too few to tell much" if estimate.clusters < FEW_CLUSTERS else None
     defined = values is not None and estimate.mean is not None
     return Score(
         metric="confound_baselines",

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from biasfw import ComponentContext, Score, Table
+from biasfw import ComponentContext, Score, Table, point_test, proportion_from_cluster_sums
 from biasfw_plugins.metrics.choice._columns import Columns
 from biasfw_plugins.metrics.choice._pairs import Pairs
 from biasfw_plugins.metrics.choice._units import adjusted
 from biasfw_plugins.metrics.choice.accuracy import accuracies
 
 NOT_INTERPRETABLE = "not interpretable: the model cannot do the task"
+MIN_CLUSTERS = 5  # below, no proportion has an interval or a test
+FEW_CONTROLS = "too few controls here to tell whether the model can do the task"
 
 
 class ControlAccuracy:
@@ -20,6 +22,7 @@ class ControlAccuracy:
     Denominators, bounds, slices and the test against chance as for ``accuracy``, over the rows of controls alone.
     Where the accuracy of a condition is not above chance (adjusted p in the least favourable case of what was not
     answered, or position-locked), its score says that the results are not interpretable: the model cannot do the task.
+    Where even a model that is always right could not be told from chance, it says that there are too few controls.
     """
 
     def __init__(self, context: ComponentContext) -> None:
@@ -31,7 +34,11 @@ class ControlAccuracy:
         able = {_place(score) for score in scores if _is_above(score)}
         for score in scores:
             whole = set(score.slice) <= {"condition", "language"}
-            yield score if not whole or _place(score) in able or _untold(score) else _marked(score)
+            if not whole or _place(score) in able or _untold(score):
+                yield score
+            else:
+                there = max(other.clusters for other in scores if _place(other) == _place(score))
+                yield _marked(score, there)
 
 
 def _place(score: Score) -> tuple[tuple[str, str], ...]:
@@ -51,5 +58,17 @@ def _untold(score: Score) -> bool:
     return score.n == 0 and score.bounds is None
 
 
-def _marked(score: Score) -> Score:
-    return replace(score, reason="; ".join(part for part in (NOT_INTERPRETABLE, score.reason) if part))
+def _marked(score: Score, clusters: int) -> Score:
+    said = FEW_CONTROLS if clusters < _fewest(score) else NOT_INTERPRETABLE
+    return replace(score, reason="; ".join(part for part in (said, score.reason) if part))
+
+
+def _fewest(score: Score) -> int:
+    """How many clusters it takes until a model that is always right is significantly above chance."""
+    chance = score.reference if score.reference is not None else 0.5
+    for clusters in range(MIN_CLUSTERS, 100):
+        perfect = proportion_from_cluster_sums([1.0] * clusters, [1] * clusters)
+        p = point_test(perfect, chance).p if 0 < chance < 1 else None
+        if p is not None and p < 0.05:
+            return clusters
+    return 100

@@ -91,7 +91,7 @@ def _of_cell(pairs: Pairs, cell: Cell, found: _Preferences, nothing: str) -> Ite
     )
     yield replace(share, denominator="returned")
     mean = clustered_mean(found.g[found.scored], units.clusters[found.scored])
-    few = f"only {mean.clusters} clusters: too few to be ranked"
+    few = f"only {mean.clusters} clusters: too few to tell much"
     yield replace(
         share,
         denominator="returned",

@@ -63,7 +63,7 @@ def _spreads(columns: Columns, cell: Cell) -> Iterator[Score]:
             bounds = min(bounds[0], value), max(bounds[1], value)
             interval = differences.interval(statistic, value)
         clusters = len(np.unique(units.clusters))
-        few = f"only {clusters} clusters: too few to be ranked" if clusters < FEW_CLUSTERS else None
+        few = f"only {clusters} clusters: too few to tell much" if clusters < FEW_CLUSTERS else None
         yield Score(
             metric="variant_spread",
             value=value,
