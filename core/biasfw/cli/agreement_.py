@@ -142,24 +142,25 @@ def _pairs(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _left_out(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
-    if not rows:
-        return
-    counted = ("verdicts", "changed", "%", "other label", "lost", "gained")
-    table = _table("panel without", "slot", "language", *counted, words=3)
-    for row in _over_languages(rows):
-        where = [safe(row["without"]), safe(row["slot"]), safe(row["language"] or _ALL)]
-        if row["flips"] is None:
-            table.add_row(*where, *["-"] * 6)
-            continue
-        counts = [str(row[name]) for name in ("to_another_label", "to_no_majority", "from_no_majority")]
-        share = _percent(row["share"]["value"]) + _interval(row["share"], 100)
-        table.add_row(*where, str(row["n"]), str(row["flips"]), share, *counts)
-    console.print(
-        "\nthe panel without one of its members, by the same rule; lost: no majority any more, gained: one now"
-        + (_BY_LANGUAGE if len(_over_languages(rows)) < len(rows) else "")
-    )
-    console.print(table)
-    _reasons(console, rows)
+    for panel in dict.fromkeys(row["panel"] for row in rows):
+        mine = [row for row in rows if row["panel"] == panel]
+        shown = _over_languages(mine)
+        counted = ("verdicts", "changed", "%", "other label", "lost", "gained")
+        table = _table("without", "slot", "language", *counted, words=3)
+        for row in shown:
+            where = [safe(row["without"]), safe(row["slot"]), safe(row["language"] or _ALL)]
+            if row["flips"] is None:
+                table.add_row(*where, *["-"] * 6)
+                continue
+            counts = [str(row[name]) for name in ("to_another_label", "to_no_majority", "from_no_majority")]
+            share = _percent(row["share"]["value"]) + _interval(row["share"], 100)
+            table.add_row(*where, str(row["n"]), str(row["flips"]), share, *counts)
+        console.print(
+            f"\n{safe(panel)} without one of its members, by the same rule; lost: no majority any more, gained: one now"
+            + (_BY_LANGUAGE if len(shown) < len(mine) else "")
+        )
+        console.print(table)
+        _reasons(console, mine)
 
 
 def _label_order(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -80,7 +80,7 @@ def test_templates(write: Write, installed: Plugins, template: str, words: str) 
         ("name: neighbours", "name: !!python/object/apply:os.system [id]", "the tag"),
         ("name: neighbours", "name: &a neighbours", "the anchor &a"),
         ("name: neighbours", "name: neighbours\nname: others", "for a second time"),
-        ("default_mode: generate", "default_mode: generate\nmodel: /tmp/evil.gguf", 'unknown property "model"'),
+        ("default_mode: generate", "default_mode: generate\nmodel: evil.gguf", 'unknown property "model"'),
         ("default_mode: generate", "default_mode: generate\nbackend: openai", 'unknown property "backend"'),
         ("parser: choice", "parser: ../../evil", "does not fit"),
     ],
