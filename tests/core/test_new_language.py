@@ -114,6 +114,7 @@ def bundle(tmp_path: Path) -> Path:
     ]
     (folder / "items.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     (folder / "languages" / "eo.yaml").write_text(PACK, encoding="utf-8")
+    shutil.copy(shipped("benchmarks") / "debatebias" / "DATASHEET.md", folder)
     return folder
 
 

@@ -1,4 +1,4 @@
-"""What we ship passes the kit; what is known of the official files of JUBAKU, which are not ours to edit, is a warning."""
+"""What we ship passes the kit; what is known of the official files of JUBAKU, not ours to edit, is a warning."""
 
 from __future__ import annotations
 
