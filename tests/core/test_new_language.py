@@ -177,7 +177,7 @@ def test_check_passes_and_parse_reads(bundle: Path) -> None:
         line = '{"text": "MODERNA GRUPO: la Hindoj\\nSTEREOTIPA GRUPO: mi rifuzas"}\n'
         read = CliRunner().invoke(app, ["parse", "labelled_lines", "--benchmark", "./esperanto"], input=line)
     assert checked.exit_code == 0, checked.output
-    assert checked.output.endswith("no errors, no warnings\n")
+    assert checked.output.endswith("no errors, 4 warnings\n")
     assert "6 prompts render" in checked.output
     assert "4 fixtures are read as they say" in checked.output
     answer = json.loads(read.stdout)
