@@ -181,5 +181,5 @@ def test_check_passes_and_parse_reads(bundle: Path) -> None:
     assert "6 prompts render" in checked.output
     assert "4 fixtures are read as they say" in checked.output
     answer = json.loads(read.stdout)
-    assert answer["value"] == {"modern": "Indians", "stereotyped": None}
+    assert answer["value"] == {"modern": "Hindoj", "stereotyped": None}  # named in the benchmark's own language
     assert answer["outcome"] == {"modern": "answered", "stereotyped": "refused"}
