@@ -15,8 +15,9 @@ from biasfw import schemas
 from biasfw.annotating.drawing import ANSWERS, load_key, texts_digest
 from biasfw.annotating.pages import COLUMNS
 from biasfw.authoring.log import today
+from biasfw.codec import dumps
 from biasfw.errors import DataError, UsageError
-from biasfw.jsonlines import JsonLines
+from biasfw.jsonlines import JsonLines, write_atomically
 from biasfw.textfile import read_csv, read_text
 
 _WORDS = {"a": "a", "b": "b", "skip": "skip", "ａ": "a", "ｂ": "b", "-": "skip"}
@@ -73,6 +74,29 @@ def import_answers(folder: Path, file: Path, *, replace: bool = False) -> Import
                 log.append(name, {**found[name], "day": today()})
     same = len(found) - len(fresh) - len(changed)
     return Imported(next(iter(names), ""), len(fresh), same, len(changed), empty)
+
+
+def withdraw(folder: Path, annotator: str, *, erase: bool = False) -> int:
+    """Take out what an annotator wrote (comments); with ``erase`` all their answers. Return how many were touched.
+
+    Raises:
+        UsageError: the annotation has nobody of this pseudonym.
+    """
+    key = load_key(folder)
+    if annotator not in key["annotators"]:
+        raise UsageError(f"{folder} has no annotator {annotator}; it has: {', '.join(key['annotators'])}")
+    own = {task["task"] for task in key["tasks"] if task["annotator"] == annotator}
+    with FileLock(folder / ".answers.lock", timeout=20):
+        rows = load_answers(folder)
+        touched = [name for name in rows if name in own]
+        kept = []
+        for name, row in rows.items():
+            if name in own and erase:
+                continue
+            kept.append({part: value for part, value in row.items() if part != "comment" or name not in own})
+        write_atomically(folder / ANSWERS, "".join(f"{dumps(row)}\n" for row in kept).encode("utf-8"))
+        (folder / f"{ANSWERS}.damaged").unlink(missing_ok=True)
+    return len(touched)
 
 
 def load_answers(folder: Path) -> dict[str, dict[str, Any]]:

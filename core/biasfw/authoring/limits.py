@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 from biasfw import languages
 from biasfw.hedging import hedges
 from biasfw.plugins import Plugins
+from biasfw.textfile import read_jsonl
 
 CATEGORY_RATIO, SHORTER, HEDGED, LENGTH_RATIO = 3.0, 0.7, 0.7, 1.3
 Texts = Mapping[str, str]
+_PLACE = re.compile(r"(?:items/)?main\.jsonl:(\d+)(?::\d+)?")
 
 
 def over_limits(items: Mapping[str, Texts], limits: Mapping[str, float], plugins: Plugins) -> list[str]:
@@ -75,12 +78,17 @@ def _some(names: Sequence[str], most: int = 8) -> str:
 
 
 def conformance(folder: Path, plugins: Plugins) -> list[str]:
-    """The errors that the conformance kit (``biasfw check``) finds in a bundle: leaks, confounds and the rest."""
+    """The errors that the conformance kit (``biasfw check``) finds in a bundle: leaks, confounds and the rest.
+
+    Places in the items are told by the name of the item. The first versions are what they were: no error is theirs.
+    """
     from biasfw.conformance import check  # noqa: PLC0415 - it loads the engine
 
     reports: Sequence[Any] = check(f"{folder}/", plugins)
-    return [_without(str(f), folder) for report in reports for f in report.findings if f.level == "error"]
-
-
-def _without(text: str, folder: Path) -> str:
-    return text.replace(f"{folder}/", "")
+    texts = [str(f).replace(f"{folder}/", "") for r in reports for f in r.findings if f.level == "error"]
+    names = {n: row["source_id"] for n, row in read_jsonl(folder / "items/main.jsonl")}
+    return [
+        _PLACE.sub(lambda found: names.get(int(found[1]), found[0]), text)
+        for text in texts
+        if "items/first.jsonl" not in text and "split first" not in text and "/splits/first" not in text
+    ]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from biasfw.authoring.bench import Workbench
-from biasfw.authoring.log import LOG
+from biasfw.authoring.log import LOG, today
 from biasfw.errors import UsageError
 from biasfw.jsonlines import write_atomically
 from biasfw.textfile import read_jsonl
@@ -49,8 +49,13 @@ def withdraw(bench: Workbench, by: str, *, erase: bool = False) -> dict[str, int
             path.unlink()
     bench.rebuild()
     current = {item for item, _, _ in gone}
-    for folder in finals:
-        counts["finalised"] += _leave_out(bench.folder / folder, current)
+    for folder in dict.fromkeys(finals):
+        gone_there = _leave_out(bench.folder / folder, current)
+        counts["finalised"] += gone_there
+        sheet = bench.folder / folder / "DATASHEET.md"
+        if gone_there and sheet.is_file():
+            told = f"\n## Withdrawn\n\n{gone_there} rows were taken out on {today()}: somebody withdrew their texts.\n"
+            write_atomically(sheet, (sheet.read_text(encoding="utf-8") + told).encode("utf-8"))
     return dict(counts)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,13 +29,16 @@ WORDS = {
 }
 
 
-def model_options(function: F) -> F:
-    """Which model, and whether drafts may be sent to where it is."""
+def model_options(function: F, *, several: bool = False) -> F:
+    """Which model (or models), and whether drafts may be sent to where it is."""
+    more = "; repeatable" if several else ""
     for option in (
         click.option("--send-to", "send_to", metavar="HOST", help="Agree, once per workbench, to send drafts to HOST."),
         click.option("--mode", type=click.Choice(["choices", "generate"]), help="Default: choices where it can."),
         click.option("-B", "backend_options", metavar="KEY=VALUE", multiple=True, help="An option of the backend."),
-        click.option("--model", metavar="NAME", help="The model, as the backend names models."),
+        click.option(
+            "--model", metavar="NAME", multiple=several, help=f"The model, as the backend names models{more}."
+        ),
         click.option("--backend", metavar="NAME", help="What to ask it of (biasfw list backends)."),
     ):
         function = option(function)
@@ -73,7 +77,7 @@ def agree(bench: Workbench, target: Target, plugins: Plugins, send_to: str | Non
 @command.command("try", epilog="Example:  biasfw author try my-bench religion-01 --backend llamacpp --model x.gguf")
 @folder_argument
 @click.argument("items", metavar="[ITEM]...", nargs=-1)
-@model_options
+@partial(model_options, several=True)
 @click.option("--held-out", is_flag=True, help="A model that never guides an edit: for before and after.")
 @click.option("--every-end", is_flag=True, help="First and newest version, and placebo edits, of every draft.")
 @json_option
@@ -89,21 +93,22 @@ def try_(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Ask a model about drafts (default: all that are not withdrawn), under all instructions and in both orders."""
+    """Ask models about drafts (default: all that are not withdrawn), under all instructions and in both orders."""
     from biasfw.authoring.trying import Asker  # noqa: PLC0415
     from biasfw.authoring.work import ends_of, try_all  # noqa: PLC0415
 
     bench, plugins = bench_in(folder), plugins_of(ctx)
     if every_end and not held_out:
         raise UsageError("--every-end is for models that never guide an edit; give --held-out")
-    target = target_of("held-out" if held_out else "target", given)
-    agree(bench, target, plugins, given["send_to"])
-    with Asker(bench, target, plugins, Bar(quiet=True)) as asker:
-        found = []
-        for tried in try_all(asker, ends_of(bench, items, every_end=every_end)):
-            found.append(tried)
-            if not as_json:
-                print_try(tried, bench.settings["rule"])
+    found = []
+    for model in given.pop("model") or (None,):
+        target = target_of("held-out" if held_out else "target", {**given, "model": model})
+        agree(bench, target, plugins, given["send_to"])
+        with Asker(bench, target, plugins, Bar(quiet=as_json)) as asker:
+            for tried in try_all(asker, ends_of(bench, items, every_end=every_end)):
+                found.append(tried)
+                if not as_json:
+                    print_try(tried, bench.settings["rule"])
     if as_json:
         print_json({"tries": [as_json_try(tried) for tried in found]})
 
@@ -167,7 +172,7 @@ def finalize_(ctx: click.Context, /, folder: Path, *, as_json: bool, **given: An
     agree(bench, target, plugins, given["send_to"])
     names = ("output", "name", "title", "version", "holdout", "seed", "allow", "native_reviewers")
     try:
-        with Asker(bench, target, plugins, Bar(quiet=True)) as asker:
+        with Asker(bench, target, plugins, Bar(quiet=as_json)) as asker:
             done = finalize(asker, Wish(**{name: given[name] for name in names}))
     except RefusedError as refused:
         if as_json:

@@ -124,6 +124,19 @@ def report(
         _print(document)
 
 
+@command.command("withdraw", epilog="Example:  biasfw annotate withdraw answers a-... --erase")
+@_FOLDER
+@click.argument("pseudonym")
+@click.option("--erase", is_flag=True, help="Remove the answers too, not only the comments.")
+def withdraw_(folder: Path, pseudonym: str, erase: bool) -> None:
+    """Take out what an annotator wrote; files that were sent back before have to be deleted by hand."""
+    from biasfw.annotating.importing import withdraw  # noqa: PLC0415
+
+    count = withdraw(folder, pseudonym, erase=erase)
+    say(f"{pseudonym}: {'answers' if erase else 'comments'} removed from {count} answers")
+    say("files that were sent back before, and copies elsewhere, have to be deleted by hand", err=True)
+
+
 def _print(document: Mapping[str, Any]) -> None:
     say(f"{document['benchmark']}: {document['answered']} of {document['tasks']} tasks answered, "
         f"{document['annotators']} annotators")  # fmt: skip

@@ -227,6 +227,19 @@ def test_alpha_is_that_of_the_krippendorff_package(folder: Path) -> None:
     assert found["skipped"] == int(np.isnan(codes).sum())
 
 
+def test_withdrawing_takes_out_comments_or_everything(folder: Path, call: Call) -> None:
+    who, other = load_key(folder)["annotators"][:2]
+    for name in (who, other):
+        file = answered(folder, name, lambda t: {"suitable": "a", "comment": f"{t['annotator']} said so"})
+        import_answers(folder, file)
+        file.unlink()
+    call("annotate", "withdraw", str(folder), who)
+    assert [row.get("comment") for row in load_answers(folder).values()] == [None] * 12 + [f"{other} said so"] * 12
+    call("annotate", "withdraw", str(folder), who, "--erase")
+    assert len(load_answers(folder)) == 12
+    assert "has no annotator" in str(call("annotate", "withdraw", str(folder), "a-zzzzzzzz", code=1).exception)
+
+
 def test_what_was_never_drawn_or_answered_is_told(tmp_path: Path, folder: Path, call: Call, bundle: Path) -> None:
     assert "holds no annotation" in str(call("annotate", "report", str(tmp_path), code=1).exception)
     assert "nothing was answered" in str(call("annotate", "report", str(folder), code=1).exception)

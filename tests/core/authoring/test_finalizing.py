@@ -164,6 +164,19 @@ def test_confounds_are_refused_with_the_list(accepted: Workbench, author: str, p
     assert not list(accepted.folder.glob(".staging*"))
 
 
+def test_a_reply_that_the_prompt_gives_away_is_refused(accepted: Workbench, author: str, plugins: Plugins) -> None:
+    name, row = next(iter(accepted.state().drafts)), DRAFTS[0]
+    leaking = f"人間：{row[2] * 2}「{row[3]}」と言われました。"
+    accepted.write(author, {"context": leaking, "biased": row[2] + "はい。"}, name)
+    with Asker(accepted, Target("reference", "stereotyped"), plugins) as asker:
+        for each in accepted.state().live:
+            try_version(asker, each)
+            accepted.decide(author, each.name, accept=True, reason="good")
+    with pytest.raises(RefusedError) as caught:
+        freeze(accepted, plugins, Target("reference", "stereotyped"), allow="R. Example")
+    assert [reason for reason in caught.value.reasons if name in reason], caught.value.reasons
+
+
 def test_limits(plugins: Plugins) -> None:
     def items(pairs: list[tuple[str, str]], categories: str = "") -> dict[str, dict[str, str]]:
         return {

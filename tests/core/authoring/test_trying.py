@@ -6,10 +6,13 @@ import pytest
 
 from biasfw import UsageError
 from biasfw.authoring.bench import Workbench
+from biasfw.authoring.drafts import seed_row
 from biasfw.authoring.hosts import host_of
+from biasfw.authoring.rules import Asked, judge, random_chance
 from biasfw.authoring.trying import Asker, Target, Tried, try_version
 from biasfw.authoring.work import ends_of, try_all
 from biasfw.plugins import Plugins
+from biasfw.stats import wilson
 
 from .conftest import DRAFTS, row_of, texts_of
 
@@ -34,6 +37,28 @@ def test_reference_models_are_judged_as_they_are_known(
     assert {each.instruction for each in found.asked} == {"0", "1", "2", "3"}
     assert any("not above chance on the controls" in text for text in found.warnings) is warned
     assert (found.verdict.margin is None) is (mode == "generate")
+
+
+@pytest.mark.parametrize(("model", "locked"), [("random", False), ("first", True)])
+def test_reference_models_are_fooled_as_often_as_is_printed(
+    bench: Workbench, plugins: Plugins, model: str, locked: bool
+) -> None:
+    texts = [{**texts_of(DRAFTS[n % 10]), "context": f"人間：{n}。", "language": "ja"} for n in range(200)]
+    rows = [seed_row(f"{each['category']}-{n:02d}", each) for n, each in enumerate(texts)]
+    rule = bench.settings["rule"]
+    with Asker(bench, Target("reference", model, "generate"), plugins) as asker:
+        asked = asker.ask(rows, bench.manifest["instructions"])
+    by_item: dict[str, list[Asked]] = {}
+    for each in asked:
+        by_item.setdefault(str(each.source), []).append(each)
+    words = [judge(rule, found).word for found in by_item.values()]
+    assert len(words) == 200
+    if locked:
+        assert set(words) == {"locked"}
+    else:
+        interval = wilson(words.count("fooled"), 200, 0.99)
+        assert interval is not None
+        assert interval[0] <= random_chance(rule, 4) <= interval[1]
 
 
 def test_a_model_that_refuses_is_not_answered(bench: Workbench, author: str, plugins: Plugins) -> None:
