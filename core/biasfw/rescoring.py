@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -34,6 +35,8 @@ def reopen(path: Path, plugins: Plugins, *, ask: bool, **changes: Any) -> Plan:
     if stored is None:
         raise StoreError(f"{info} is damaged; run the command that made it once more")
     config = RunConfig.from_mapping({**stored["config"], **_places(path, stored["benchmark"]), **changes})
+    if (Path(config.benchmark) / MANIFEST).is_file():  # a folder, whose default split need not be the one that was run
+        config = replace(config, benchmark=f"{config.benchmark}:{stored['benchmark']['split']}")
     name = _stored_judge(config.judge, stored, plugins) if config.judge else None
     if name is not None and ask:
         _check_nothing_withheld(name, stored["judges"])
@@ -41,9 +44,10 @@ def reopen(path: Path, plugins: Plugins, *, ask: bool, **changes: Any) -> Plan:
     try:
         plan = make_plan(config, plugins, jury)
     except DataError as failure:
-        if "folder" in stored["benchmark"] and not (Path(config.benchmark) / MANIFEST).is_file():
+        folder = _folder(config.benchmark)
+        if "folder" in stored["benchmark"] and not (Path(folder) / MANIFEST).is_file():
             raise StoreError(
-                f"the benchmark of {path} is not at {config.benchmark} any more; give its folder with --benchmark"
+                f"the benchmark of {path} is not at {folder} any more; give its folder with --benchmark"
             ) from failure
         raise
     now = json.loads(canonical(plan.identity_inputs(stored["protocol"]["fingerprint"])))  # as it was stored
@@ -90,6 +94,12 @@ def _check_nothing_withheld(name: str, judges: Mapping[str, Any]) -> None:
                 f"run.json does not keep {listed(withheld)} of the model that judge {each} asks; "
                 "give the judge's file again with --judge FILE.yaml"
             )
+
+
+def _folder(benchmark: str) -> str:
+    """``PATH`` of ``PATH:SPLIT``."""
+    place, _, split = benchmark.rpartition(":")
+    return place if place and "/" not in split and "\\" not in split else benchmark
 
 
 def _places(path: Path, benchmark: Mapping[str, Any]) -> dict[str, str]:

@@ -182,4 +182,4 @@ def test_check_passes_and_parse_reads(bundle: Path) -> None:
     assert "4 fixtures are read as they say" in checked.output
     answer = json.loads(read.stdout)
     assert answer["value"] == {"modern": "Hindoj", "stereotyped": None}  # named in the benchmark's own language
-    assert answer["outcome"] == {"modern": "answered", "stereotyped": "refused"}
+    assert answer["outcomes"] == {"modern": "answered", "stereotyped": "refused"}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from biasfw import DataError, RunConfig
+from biasfw import DataError, RunConfig, StoreError, score
 from biasfw.cli import app
 from biasfw.conformance import check
 from biasfw.engine import run
@@ -200,3 +200,18 @@ def test_exit_codes(write: Callable[..., Path], tmp_path: Path) -> None:
     assert (
         'expected one of labels, choice, sentence_pair, found the text "chioce"; did you mean "choice"?' in bad.output
     )
+
+
+def test_a_split_of_a_folder_is_run_and_scored_again(
+    tmp_path: Path, installed: Plugins, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(("  own: {files: [", "  pilot: {files: [items/en.jsonl]}\n  own: {files: ["))
+    monkeypatch.chdir(folder.parent)
+    result = run(RunConfig("./neighbours:pilot", "reference", "first", runs=str(tmp_path / "runs")), installed)
+    assert (result.plan.bundle.full_name, result.total) == ("neighbours:pilot", 16)
+    again = score(result.directory, plugins=installed)
+    assert (again.plan.bundle.full_name, again.total) == ("neighbours:pilot", 16)
+    folder.rename(tmp_path / "moved")
+    with pytest.raises(StoreError, match=r"is not at \./neighbours any more; give its folder with --benchmark"):
+        score(result.directory, plugins=installed)
+    assert score(result.directory, plugins=installed, benchmark=str(tmp_path / "moved")).total == 16
