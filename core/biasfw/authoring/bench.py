@@ -127,20 +127,20 @@ class Workbench:
                 return name, self._store(by, name, given, None, MAIN, 0)
         with self.log.locked(item):
             draft = self.draft(item)
-            newest = _newest(draft, arm)
-            if draft.withdrawn or newest.texts is None:
+            before = newest(draft, arm)
+            if draft.withdrawn or before.texts is None:
                 raise UsageError(f"{item} was withdrawn; write a new draft")
-            given = self._checked({**newest.texts, **texts}, draft)
-            if given == dict(newest.texts) and draft.versions[arm]:
-                return item, newest
-            if base is not None and base != newest.number:
+            given = self._checked({**before.texts, **texts}, draft)
+            if given == dict(before.texts) and draft.versions[arm]:
+                return item, before
+            if base is not None and base != before.number:
                 self.log.append("aside", by=by, item=item, draft=given)
                 raise NewerVersionError(
-                    f"{item} has version {newest.number} by now, yours began from {base}; your texts were put aside "
+                    f"{item} has version {before.number} by now, yours began from {base}; your texts were put aside "
                     f"in {LOG}, look at the newer version and save again",
-                    newest,
+                    before,
                 )
-            return item, self._store(by, item, given, newest, arm, draft.next_number(arm))
+            return item, self._store(by, item, given, before, arm, draft.next_number(arm))
 
     def _store(
         self, by: str, name: str, texts: Mapping[str, str], before: Version | None, arm: str, number: int
@@ -228,7 +228,7 @@ class Workbench:
                 write_rows(self.folder / SPLITS[name], rows)
 
 
-def _newest(draft: Draft, arm: str) -> Version:
+def newest(draft: Draft, arm: str) -> Version:
     """The newest version of an arm; an arm without one begins at the first version of all."""
     if arm == MAIN:
         return draft.current

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from biasfw.authoring.bench import Workbench
+from biasfw.authoring.bench import Workbench, open_bench
 from biasfw.authoring.trying import Target
 from biasfw.authoring.web.app import make_app
 from biasfw.authoring.web.session import STRINGS, Session, diff
@@ -176,6 +176,27 @@ def test_what_was_typed_is_there_after_a_restart_and_gone_after_a_withdrawal(pag
             assert SECRET not in content, path
             assert json.dumps(SECRET)[1:-1] not in content, path
     assert page.get("api/drafts").status_code == 403
+
+
+def test_placebo_edits_are_an_arm_of_their_own(bench: Workbench, page: Page, session: Session) -> None:
+    name = page.post("save", {"item": None, "texts": texts_of(DRAFTS[0])})["item"]
+    assert page.get(f"api/draft/{name}").json()["placebo"] is None  # the workbench asks for none
+    settings = bench.folder / "workbench.yaml"
+    settings.write_text(settings.read_text("utf-8").replace("placebo: 0", "placebo: 2"), encoding="utf-8")
+    again = Page(Session(open_bench(bench.folder), session.plugins))
+    again.by = page.by
+    page.post("save", {"item": name, "base": 0, "texts": texts_of(DRAFTS[0], edited=True)})
+    found = again.get(f"api/draft/{name}").json()["placebo"]
+    assert (found["asked"], found["done"], found["version"]) == (2, 0, 0)
+    assert found["texts"]["context"] == DRAFTS[0][1]
+    texts = {**texts_of(DRAFTS[0]), "context": "人間：モデルなし。"}
+    again.post("keep", {"item": name, "arm": "placebo", "base": 0, "revision": 0, "texts": texts})
+    assert again.get(f"api/draft/{name}").json()["working"] is None  # that of the other arm
+    assert again.post("save", {"item": name, "arm": "placebo", "base": 0, "texts": texts})["version"] == 1
+    shown = again.get(f"api/draft/{name}").json()
+    assert (shown["edits"], shown["placebo"]["done"]) == (1, 1)
+    assert shown["texts"]["context"] == texts_of(DRAFTS[0], edited=True)["context"]
+    again.post("save", {"item": None, "arm": "placebo", "texts": texts}, 400)
 
 
 def test_before_a_host_is_asked_it_is_named(bench: Workbench, plugins: Plugins) -> None:

@@ -57,11 +57,14 @@ async function told(path, body) {
 function showConsent() {
   edit = null;
   const name = make("input", null, { type: "text", id: "have", value: by, placeholder: "a-…" });
+  const group = make("input", null, { type: "text", id: "group", dir: "auto" });
   main.replaceChildren(
     make("h2", words.consent),
     make("p", opening.consent, { className: "text box", id: "consent", dir: "auto" }),
+    make("label", words.group, {}, group),
     button("yes", words.yes, async () => {
-      const found = await told("join", { yes: true, by: name.value.trim() || null });
+      const groups = group.value.trim() ? [group.value.trim()] : [];
+      const found = await told("join", { yes: true, by: name.value.trim() || null, groups: groups });
       if (!found) return;
       by = found.by;
       stored("by", by);
@@ -155,8 +158,17 @@ async function openDraft(item) {
     texts: Object.assign({}, found.texts, kept ? kept.texts : {}) };
   showEditor();
 }
+// An edit for comparison: nothing that a model said is shown, and nothing is asked.
+function openPlacebo() {
+  const kept = edit.draft.placebo.working, own = edit.draft.placebo;
+  edit = { item: edit.item, arm: "placebo", base: kept ? kept.base : own.version, revision: kept ? kept.revision : 0,
+    draft: { texts: own.texts }, texts: Object.assign({}, own.texts, kept ? kept.texts : {}) };
+  showEditor();
+}
 function showEditor() {
+  const plain = edit.arm === "placebo";
   const parts = [make("h2", edit.item || words.new), make("div", null, { id: "changed" })];
+  if (plain) parts.push(make("p", words.placebo_told, { className: "warning" }));
   for (const name of TEXTS) {
     const area = make("textarea", null, { id: "text-" + name, rows: name === "context" ? 5 : name.endsWith("biased") ? 3 : 1,
       value: edit.texts[name] || "", dir: "auto", lang: edit.texts.language || "" });
@@ -165,9 +177,13 @@ function showEditor() {
     if (name === "biased") parts.push(make("p", "", { id: "balance", className: "soft" }));
   }
   parts.push(make("p", words.kept, { id: "state", className: "soft" }), button("save", words.save, save));
-  if (listed.target) parts.push(button("try", words.try, tryIt));
+  if (listed.target && !plain) parts.push(button("try", words.try, tryIt));
   parts.push(make("div", null, { id: "tried" }));
-  if (edit.draft) parts.push(decisions(), history());
+  if (edit.draft && !plain) {
+    const own = edit.draft.placebo;
+    if (own) parts.push(button("placebo", words.placebo + " (" + own.done + " / " + own.asked + ")", async () => { await flush(); openPlacebo(); }));
+    parts.push(decisions(), history());
+  }
   parts.push(button("skip", words.skip, () => mark("skip")), button("flag", words.flag, () => mark("flag")),
     pauseButton(), button("back", words.back, async () => { await flush(); await showList(); }));
   main.replaceChildren(...parts);
@@ -204,7 +220,7 @@ async function keepNow(mine) {
   const text = JSON.stringify(mine.texts);
   if (mine.stored === text || mine.stopped) return;
   if (mine.stored === undefined && mine.draft && same(mine.texts, mine.draft.texts) && !mine.revision) return state(words.kept);
-  const body = { item: mine.item, base: mine.base, revision: mine.revision, texts: mine.texts };
+  const body = { item: mine.item, arm: mine.arm, base: mine.base, revision: mine.revision, texts: mine.texts };
   const found = await ask("keep", body);
   if (found.http === 200) {
     mine.revision = found.revision;
@@ -231,14 +247,14 @@ function changed(theirs, go) {
 async function save() {
   await flush();
   if (edit.stopped) return false;
-  const found = await ask("save", { item: edit.item, base: edit.base, texts: edit.texts });
+  const found = await ask("save", { item: edit.item, arm: edit.arm, base: edit.base, texts: edit.texts });
   if (found.http === 409) {
     const mine = edit;
     changed(found.newest.texts, () => { mine.base = found.newest.number; mine.stored = undefined; });
     return false;
   }
   if (found.http !== 200) { say(found.error); return false; }
-  await openDraft(found.item);
+  if (edit.arm === "placebo") await showList(); else await openDraft(found.item);
   say(words.saved + " " + found.version);
   return true;
 }
@@ -321,7 +337,7 @@ addEventListener("pagehide", () => {
   if (edit.draft && same(edit.texts, edit.draft.texts) && !edit.revision) return;
   fetch("/" + token + "/api/keep", { method: "POST", keepalive: true, credentials: "omit",
     headers: { "Content-Type": "application/json", "X-Biasfw-Token": token, "X-Biasfw-By": by },
-    body: JSON.stringify({ item: edit.item, base: edit.base, revision: edit.revision, texts: edit.texts }) });
+    body: JSON.stringify({ item: edit.item, arm: edit.arm, base: edit.base, revision: edit.revision, texts: edit.texts }) });
 });
 function speak() {
   words = Object.assign({}, strings.en, strings[lang]);

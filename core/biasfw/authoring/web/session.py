@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from biasfw.authoring.bench import CONSENT, Workbench
-from biasfw.authoring.drafts import MAIN, TEXTS, Draft, State, Version
+from biasfw.authoring.bench import CONSENT, Workbench, newest
+from biasfw.authoring.drafts import MAIN, PLACEBO, TEXTS, Draft, State, Version
 from biasfw.authoring.finalizing import RefusedError, Wish, finalize
 from biasfw.authoring.hosts import host_of
 from biasfw.authoring.rules import random_chance
@@ -129,7 +129,18 @@ class Session:
             "history": [_version(draft, v, versions[n - 1] if n else None) for n, v in enumerate(versions)],
             "decision": draft.decision and {k: draft.decision[k] for k in ("accept", "reason", "by")},
             "reviews": len(draft.reviews), "reviewed_by_member": draft.reviewed_by_member(),
+            "placebo": self._placebo(by, draft),
         }  # fmt: skip
+
+    def _placebo(self, by: str, draft: Draft) -> dict[str, Any] | None:
+        """The arm that is edited without a model's answer, if the workbench asks for it."""
+        asked = self.bench.settings.get("placebo", 0)
+        begun = newest(draft, PLACEBO)
+        if not asked or begun.texts is None:
+            return None
+        kept = working.kept(self.bench, by, draft.name, PLACEBO)
+        done = len(draft.versions[PLACEBO])
+        return {"asked": asked, "done": done, "version": begun.number, "texts": dict(begun.texts), "working": kept}
 
     def keep(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Autosave."""
@@ -137,14 +148,17 @@ class Session:
         item = given.get("item")
         if item is not None:
             self.bench.draft(item)
-        return {"revision": working.keep(self.bench, by, item, given)}
+        return {"revision": working.keep(self.bench, by, item, given, _arm(given))}
 
     def save(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Make a version of what was typed."""
         item = given.get("item")
         texts = {n: t for n, t in given["texts"].items() if n in working.NAMES and isinstance(t, str)}
-        name, version = self.bench.write(by, texts, item, base=given.get("base"))
-        working.drop(self.bench, by, item)
+        arm = _arm(given)
+        if arm == PLACEBO and item is None:
+            raise UsageError("a placebo edit is an edit of a draft that is there")
+        name, version = self.bench.write(by, texts, item, base=given.get("base"), arm=arm)
+        working.drop(self.bench, by, item, arm)
         return {"item": name, "version": version.number}
 
     def decide(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -223,6 +237,10 @@ class Session:
         if name not in self.jobs:
             raise UsageError("that is not known any more (the page was started anew); try again")
         return self.jobs[name].told()
+
+
+def _arm(given: Mapping[str, Any]) -> str:
+    return PLACEBO if given.get("arm") == PLACEBO else MAIN
 
 
 def _line(draft: Draft) -> dict[str, Any]:

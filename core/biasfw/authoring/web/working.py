@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from biasfw.authoring.bench import LONGEST, Workbench
-from biasfw.authoring.drafts import TEXTS
+from biasfw.authoring.drafts import MAIN, TEXTS
 from biasfw.authoring.log import Log
 from biasfw.errors import StoreError, UsageError
 from biasfw.jsonlines import write_atomically
@@ -26,20 +26,20 @@ class ChangedError(UsageError):
         self.kept = dict(kept)
 
 
-def _path(bench: Workbench, by: str, item: str | None) -> Path:
-    return bench.folder / FOLDER / f"{item or NEW}.{by}.json"
+def _path(bench: Workbench, by: str, item: str | None, arm: str) -> Path:
+    return bench.folder / FOLDER / f"{item or NEW}{'' if arm == MAIN else f'.{arm}'}.{by}.json"
 
 
-def kept(bench: Workbench, by: str, item: str | None) -> dict[str, Any] | None:
+def kept(bench: Workbench, by: str, item: str | None, arm: str = MAIN) -> dict[str, Any] | None:
     """What ``by`` was typing about a draft; None if there is nothing."""
     try:
-        found: dict[str, Any] = json.loads(_path(bench, by, item).read_text(encoding="utf-8"))
+        found: dict[str, Any] = json.loads(_path(bench, by, item, arm).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return found
 
 
-def keep(bench: Workbench, by: str, item: str | None, given: Mapping[str, Any]) -> int:
+def keep(bench: Workbench, by: str, item: str | None, given: Mapping[str, Any], arm: str = MAIN) -> int:
     """Keep texts; return the revision. ``given`` has ``revision`` (the one it began from), ``base`` and ``texts``.
 
     Raises:
@@ -50,11 +50,11 @@ def keep(bench: Workbench, by: str, item: str | None, given: Mapping[str, Any]) 
     if any(len(text) > LONGEST for text in texts.values()):
         raise UsageError(f"a text has at most {LONGEST} characters")
     with Log(bench.folder).locked(f"working-{by}"):
-        before = kept(bench, by, item)
+        before = kept(bench, by, item, arm)
         revision = before["revision"] if before else 0
         if before is not None and given["revision"] != revision and before["texts"] != texts:
             raise ChangedError(before)
-        path = _path(bench, by, item)
+        path = _path(bench, by, item, arm)
         revision = int(revision) + 1
         row = {"by": by, "item": item, "base": given.get("base"), "revision": revision, "texts": texts}
         try:
@@ -65,6 +65,6 @@ def keep(bench: Workbench, by: str, item: str | None, given: Mapping[str, Any]) 
     return revision
 
 
-def drop(bench: Workbench, by: str, item: str | None) -> None:
+def drop(bench: Workbench, by: str, item: str | None, arm: str = MAIN) -> None:
     """The texts are in the log now."""
-    _path(bench, by, item).unlink(missing_ok=True)
+    _path(bench, by, item, arm).unlink(missing_ok=True)
