@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -61,7 +62,7 @@ class Row:
     @property
     def gold(self) -> str:
         """The letter of the unbiased reply: a or b."""
-        letter = self.text("correct_answer")
+        letter = unicodedata.normalize("NFKC", self.text("correct_answer")).strip().lower()  # "Ａ", "B "
         if letter not in ("a", "b"):
             raise self.wrong(f"correct_answer is {letter!r}, expected a or b")
         return letter

@@ -37,7 +37,7 @@ def v2_row(base: int, variant: int, order: str, **changes: Any) -> dict[str, Any
     return {**row, **changes}
 
 
-def written(folder: Path, name: str, rows: list[Any]) -> Path:
+def as_file(folder: Path, name: str, rows: list[Any]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     lines = [row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows]
     (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -56,7 +56,7 @@ def v2(folder: Path) -> tuple[list[Seed], list[str]]:
 
 def test_v1_rows_become_seeds(tmp_path: Path) -> None:
     rows = [v1_row(base, variant, gold) for base in (0, 7) for variant in (0, 1) for gold in "ab"]
-    seeds, notes = v1(written(tmp_path, "jubaku_ver1.jsonl", rows))
+    seeds, notes = v1(as_file(tmp_path, "jubaku_ver1.jsonl", rows))
     assert notes == ["the file holds 8 rows: 2 dialogues, 4 pairs of the two orders"]
     second = seeds[1]
     assert (second.source_id, second.variant, second.pair, second.cluster) == ("0", "0", "0_0", "0")
@@ -71,7 +71,7 @@ def test_v1_rows_become_seeds(tmp_path: Path) -> None:
 
 def test_v2_rows_come_apart_at_the_markers(tmp_path: Path) -> None:
     rows = [v2_row(4, variant, order) for variant in (0, 1) for order in ("fwd", "rev")]
-    seeds, _ = v2(written(tmp_path / "data", "jubaku_ver2.jsonl", rows).parent)  # a clone has the files in data/
+    seeds, _ = v2(as_file(tmp_path / "data", "jubaku_ver2.jsonl", rows).parent)  # a clone has the files in data/
     assert [seed.order for seed in seeds] == [("biased", "unbiased"), ("unbiased", "biased")] * 2
     assert all({choice.text for choice in seed.choices} == {RIGHT, WRONG} for seed in seeds)
     assert seeds[0].fields["prompt"].endswith("一文字で。\n")
@@ -84,8 +84,16 @@ def test_a_reply_of_several_paragraphs_stays_whole() -> None:
 
 def test_a_row_without_its_partner_is_told(tmp_path: Path) -> None:
     rows = [v1_row(0, 0, "a"), v1_row(0, 0, "b"), v1_row(0, 1, "a")]
-    _, notes = v1(written(tmp_path, "jubaku_ver1.jsonl", rows))
-    assert notes == ["the file holds 3 rows: 1 dialogues, 2 pairs of the two orders; 1 rows have no partner in the other order"]
+    _, notes = v1(as_file(tmp_path, "jubaku_ver1.jsonl", rows))
+    assert notes == [
+        "the file holds 3 rows: 1 dialogues, 2 pairs of the two orders; 1 rows have no partner in the other order"
+    ]
+
+
+@pytest.mark.parametrize("written", ["A", "ａ", " a", "Ａ "])
+def test_the_right_letter_may_be_written_otherwise(tmp_path: Path, written: str) -> None:
+    seeds, _ = v1(as_file(tmp_path, "jubaku_ver1.jsonl", [v1_row(0, 0, "a", correct_answer=written)]))
+    assert seeds[0].order == ("unbiased", "biased")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +111,7 @@ def test_a_row_without_its_partner_is_told(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_in_v1_is_told_with_its_line(tmp_path: Path, rows: list[Any], message: str) -> None:
     with pytest.raises(DataError) as caught:
-        v1(written(tmp_path, "jubaku_ver1.jsonl", rows))
+        v1(as_file(tmp_path, "jubaku_ver1.jsonl", rows))
     assert message in str(caught.value)
     assert f"jubaku_ver1.jsonl:{len(rows)}:" in str(caught.value)
 
@@ -119,7 +127,7 @@ def test_what_is_wrong_in_v1_is_told_with_its_line(tmp_path: Path, rows: list[An
 )
 def test_what_is_wrong_in_v2_is_told_with_its_line(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError, match=r"jubaku_ver2\.jsonl:1:1") as caught:
-        v2(written(tmp_path, "jubaku_ver2.jsonl", [v2_row(4, 0, "fwd", **changes)]))
+        v2(as_file(tmp_path, "jubaku_ver2.jsonl", [v2_row(4, 0, "fwd", **changes)]))
     assert message in str(caught.value)
 
 
