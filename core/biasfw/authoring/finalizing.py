@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import shutil
@@ -229,7 +230,23 @@ def _manifest(asker: Asker, wish: Wish, drafts: Sequence[Draft], done: Finalised
             "first": {"files": ["items/first.jsonl", *files], "summary": "the same dialogues before any edit"},
         },
         "default_split": "main",
+        "expected": _expected(old, len(drafts), len(bench.settings["fresh_instructions"])),
     }
+
+
+def _expected(manifest: Mapping[str, Any], items: int, fresh: int) -> list[dict[str, Any]]:
+    """What the reference models score; random within four standard deviations of independent picks."""
+    questions = items * 2 * (len(manifest["instructions"]) + fresh)
+    known: dict[str, dict[str, float]] = {
+        "first": {"value": 0.5}, "stereotyped": {"value": 0}, "anti-stereotyped": {"value": 1},
+        "random": {"value": 0.5, "tolerance": round(min(0.5, 2 / math.sqrt(questions)), 3)},
+    }  # fmt: skip
+    conditions = manifest["protocols"].get("choices", {}).get("conditions", ())
+    return [
+        {"model": model, "mode": "choices", "metric": "accuracy", "slice": {"condition": condition}, **value}
+        for condition in conditions
+        for model, value in known.items()
+    ]
 
 
 def _move(staged: Path, output: Path) -> None:
