@@ -78,6 +78,8 @@ def draw(ctx: click.Context, /, benchmark: str, output: Path, *, as_json: bool, 
     say(f"{len(drawn.key['tasks'])} tasks for {len(files)} annotators in {output}")
     for file in files:
         say(f"give: {file} (or {file.with_suffix('.csv').name})")
+    if bundle.manifest["redistribution"] == "forbidden":
+        say("warning: these texts may not be passed on; have the files deleted when they come back", err=True)
     say(f"keep {output / drawing.KEY} to yourself: it holds the right answers")
     say(f"when a file comes back: biasfw annotate import {output} FILE")
 

@@ -44,6 +44,7 @@ class Human:
         self._question = str(settings.options.get("question", "suitable"))
         self._annotator = settings.options.get("annotator")
         self._votes: dict[tuple[str, str], Counter[str]] | None = None
+        self._question_id = ""
 
     def fingerprint(self) -> str:
         """sha256 of key and answers."""
@@ -59,7 +60,13 @@ class Human:
         people = self._annotator or "everybody"
         details = {"question": self._question, "answers": sum(sum(each.values()) for each in self._votes.values())}
         model = f"human: {people}, {self._question}"
-        return Identity(model=model, fingerprint=self.fingerprint(), details=details, notes=(NOTE,))
+        return Identity(model=model, fingerprint=self.fingerprint(), details=details, notes=(self._asked(), NOTE))
+
+    def _asked(self) -> str:
+        """Which question people answered: a model was perhaps asked another."""
+        return (
+            f"people were asked the question {self._question_id}; say nothing beside a model that was asked another one"
+        )
 
     def run(self, requests: RequestSequence) -> Iterator[Response]:
         """Replay what people said about each item."""
@@ -95,6 +102,7 @@ class Human:
             if self._annotator and self._annotator not in key["annotators"]:
                 known = ", ".join(key["annotators"])
                 raise UsageError(f"{self._folder} has no annotator {self._annotator}; it has: {known}")
+            self._question_id = str(key["question_ids"][self._question])
             last = {row["task"]: row for _, row in read_jsonl(self._folder / ANSWERS)}  # the last answer counts
             votes: dict[tuple[str, str], Counter[str]] = {}
             for name, row in last.items():

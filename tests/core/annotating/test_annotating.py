@@ -198,6 +198,7 @@ def test_results_and_the_human_backend(folder: Path, bundle: Path, call: Call, t
     result = json.loads(human.stdout)
     accuracy = next(s for s in result["scores"] if s["metric"] == "accuracy")
     assert accuracy["value"] == pytest.approx(11 / 12)  # the majority: wrong on region-02 alone
+    assert "people were asked the question more-suitable-reply--which-is-unbiased" in result["notes"][0]
     assert result["failed"] == 80  # the ten controls were put to nobody
     one = call("run", "--benchmark", str(bundle), "--backend", "human", "--model", str(folder), "-B",
                "question=unbiased", "-B", f"annotator={people[0]}", "--category", "region", "--category", "gender",
