@@ -1,0 +1,107 @@
+"""Generation by the backend llamacpp, side by side, against a loop over llama-cpp-python's create_chat_completion.
+
+Both continue the same prompts greedily for exactly the same number of tokens (the end of a text is ignored), with the
+same threads, in alternating rounds. Prefill is what evaluates prompts; decode is all the rest.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import llama_cpp
+from _common import Clock, Ratios, Requests, requests_of, say_where, timed
+
+from biasfw import BackendSettings, Sampling
+from biasfw_plugins.llamacpp.backend import LlamaCpp
+from biasfw_plugins.llamacpp.cores import usable_cores
+from biasfw_plugins.llamacpp.models import find_model
+from biasfw_plugins.llamacpp.native import Context, Model
+
+LANGUAGES = ("en", "zh", "ar", "hi", "ko", "sw", "pcm")
+
+
+def prompts(languages: tuple[str, ...], count: int, tokens: int) -> Requests:
+    """``count`` requests of debatebias, the languages in turn."""
+    each = -(-count // len(languages))
+    columns = [requests_of("debatebias", each, languages=(language,), limit=each) for language in languages]
+    mixed = [request for row in zip(*columns, strict=True) for request in row][:count]
+    return Requests(replace(request, sampling=Sampling(temperature=0.0, max_tokens=tokens)) for request in mixed)
+
+
+def ours(backend: LlamaCpp, asked: Requests, tokens: int) -> tuple[Clock, Clock]:
+    """Time of all and of the prompts."""
+    whole, prefill = Clock(), Clock()
+    decode = Context.decode
+    Context.decode = timed(decode, prefill)  # type: ignore[method-assign]
+    try:
+        with whole.running():
+            made = list(backend.run(asked))
+    finally:
+        Context.decode = decode  # type: ignore[method-assign]
+    assert all(answer.error is None and answer.completion_tokens == tokens for answer in made)
+    return whole, prefill
+
+
+def theirs(llama: Any, asked: Requests, tokens: int) -> tuple[Clock, Clock]:
+    """Time of all and of the prompts (to the first token)."""
+    whole, prefill = Clock(), Clock()
+    evaluate: Callable[..., Any] = llama.eval
+
+    def counted(ids: list[int]) -> None:
+        with prefill.running() if len(ids) > 1 else Clock().running():
+            evaluate(ids)
+
+    llama.eval = counted
+    with whole.running():
+        for request in asked:
+            messages = [{"role": turn.role, "content": turn.content} for turn in request.messages]
+            made = llama.create_chat_completion(messages, max_tokens=tokens, temperature=0.0)
+            assert made["usage"]["completion_tokens"] == tokens
+    llama.eval = evaluate
+    return whole, prefill
+
+
+def main() -> None:
+    """Read the options, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", help="a GGUF file; default: the embedded SmolLM2-135M-Instruct")
+    parser.add_argument("--sequences", type=int, default=16, help="prompts, all side by side")
+    parser.add_argument("--tokens", type=int, default=256, help="new tokens of each")
+    parser.add_argument("--threads", type=int, default=usable_cores())
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--languages", choices=("en", "all", "both"), default="both")
+    options = parser.parse_args()
+    say_where()
+
+    path = str(find_model(options.model).paths[0])
+    settings = {"parallel": options.sequences, "n_threads": options.threads}
+    llama = llama_cpp.Llama(path, n_ctx=4096, n_threads=options.threads, n_threads_batch=options.threads, verbose=False)
+    llama_cpp.llama_cpp.llama_vocab_is_eog = lambda *_: False
+    Model.ends = lambda *_: False  # type: ignore[method-assign]
+    chosen = {"en": [("en",)], "all": [LANGUAGES], "both": [("en",), LANGUAGES]}[options.languages]
+    for languages in chosen:
+        asked = prompts(languages, options.sequences, options.tokens)
+        name = "English" if languages == ("en",) else f"{len(languages)} languages"
+        print(f"{name}: {len(asked)} prompts, {options.tokens} new tokens each, {options.threads} threads")
+        whole, decoding = Ratios("  end to end"), Ratios("  decode phase")
+        shares = []
+        for _ in range(options.rounds):
+            backend = LlamaCpp(BackendSettings(path, "generate", options=settings))
+            backend.prepare()
+            mine, my_prefill = ours(backend, asked, options.tokens)
+            backend.close()
+            llama.reset()
+            other, other_prefill = theirs(llama, asked, options.tokens)
+            whole.add(other, mine)
+            decoding.add(other.without(other_prefill), mine.without(my_prefill))
+            shares.append((my_prefill.processor / mine.processor, other_prefill.processor / other.processor))
+        decoding.show(1.5)
+        whole.show(1.5 if languages == ("en",) else 1.2)
+        print("  prefill share (ours, theirs):", ", ".join(f"{mine:.0%} {other:.0%}" for mine, other in shares))
+
+
+if __name__ == "__main__":
+    main()
