@@ -175,7 +175,8 @@ def _plan(asker: Asker, rows: Sequence[Mapping[str, Any]], instructions: Sequenc
         "splits": {"try": {"files": ["items.jsonl"], "summary": "a try"}},
         "default_split": "try",
     }
-    with tempfile.TemporaryDirectory(prefix="biasfw-") as place:
+    # In the workbench, so that a withdrawal finds what a killed process left.
+    with tempfile.TemporaryDirectory(prefix=".try-", dir=asker.bench.folder) as place:
         folder = Path(place)
         (folder / "benchmark.yaml").write_text(json_manifest(manifest), encoding="utf-8")
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

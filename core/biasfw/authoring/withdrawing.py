@@ -6,6 +6,7 @@ A version that was made from a withdrawn one holds words of it, so it goes as we
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -47,6 +48,9 @@ def withdraw(bench: Workbench, by: str, *, erase: bool = False) -> dict[str, int
     for path in (bench.folder / "working").glob("*.json"):
         if _written_by(path, by) or path.name.partition(".")[0] in {item for item, _, _ in gone}:
             path.unlink()
+    for pattern in (".try-*", ".staging-*"):  # left by a process that was killed
+        for place in bench.folder.glob(pattern):
+            shutil.rmtree(place, ignore_errors=True)
     bench.rebuild()
     current = {item for item, _, _ in gone}
     for folder in dict.fromkeys(finals):

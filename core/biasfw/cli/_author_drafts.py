@@ -49,9 +49,14 @@ def init(folder: Path, task: str, **given: Any) -> None:  # noqa: ARG001 - there
 @click.option("--group", "groups", metavar="NAME", multiple=True, help="A group you belong to, if you want to say so.")
 def join(folder: Path, yes: bool | None, by: str | None, groups: tuple[str, ...]) -> None:
     """Record your answer to CONSENT.md and get a random pseudonym."""
+    from biasfw.authoring.starting import NOT_SAID  # noqa: PLC0415
+
     bench = bench_in(folder)
+    consent = (folder / "CONSENT.md").read_text(encoding="utf-8")
+    if any(text in consent for text in NOT_SAID.values()):
+        say(f"warning: {folder / 'CONSENT.md'} is not complete: pay, ethics approval or contact is missing", err=True)
     if yes is None:
-        click.echo((folder / "CONSENT.md").read_text(encoding="utf-8"))
+        click.echo(consent)
         yes = click.confirm("Do you agree?", default=False)
     pseudonym = bench.join(yes=yes, groups=groups, by=by)
     if not yes:

@@ -121,6 +121,9 @@ def test_withdrawing_removes_the_texts_everywhere(bench: Workbench, author: str,
     bench.write(other, {"context": f"{SECRET}。"}, mine)
     bench.decide(author, shared, accept=True, reason=f"{SECRET}があるから")
     theirs, _ = bench.write(other, texts_of(DRAFTS[2]))
+    left = bench.folder / ".try-left"  # by a process that was killed
+    left.mkdir()
+    (left / "items.jsonl").write_text(SECRET, encoding="utf-8")
     counts = withdraw(bench, author, erase=erase)
     assert counts["draft"] == 4  # two of each draft
     for path in bench.folder.rglob("*"):

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from biasfw.authoring.bench import Workbench, open_bench
 from biasfw.authoring.finalizing import RefusedError, Wish, finalize
 from biasfw.authoring.limits import over_limits
+from biasfw.authoring.starting import NOT_SAID
 from biasfw.authoring.trying import Asker, Target, try_version
 from biasfw.authoring.withdrawing import withdraw
 from biasfw.cli import app
@@ -36,7 +37,15 @@ def call(plugins: Plugins) -> Call:
 def test_from_nothing_to_a_bundle_through_the_commands(call: Call, tmp_path: Path) -> None:
     place = str(tmp_path / "wb")
     call("author", "init", place, "--task", "choice", "--language", "ja", "--name", "ours")
-    author, reviewer = (call("author", "join", place, "--yes").stdout.strip() for _ in range(2))
+    assert "is not complete: pay, ethics approval or contact is missing" in call("author", "join", place, "--no").stderr
+    consent = tmp_path / "wb/CONSENT.md"
+    text = consent.read_text(encoding="utf-8")
+    for said in NOT_SAID.values():
+        text = text.replace(said, "None.")
+    consent.write_text(text, encoding="utf-8")
+    joined = [call("author", "join", place, "--yes") for _ in range(2)]
+    assert all("not complete" not in done.stderr for done in joined)
+    author, reviewer = (done.stdout.strip() for done in joined)
     target = ("--backend", "scripted", "--model", "overlap")
     names = []
     for row in DRAFTS:
