@@ -16,7 +16,7 @@ class Cache:
     """The sequences of ``context`` and the tokens whose state each of them holds.
 
     ``can_rewind``: whether a sequence can go back to an earlier token. If not (recurrent state), nothing is shared.
-    ``even``: batches are filled up to a multiple of this many tokens, so that they round alike (``rounding``). Attention
+    ``even``: batches are filled up to a multiple of this many tokens, to round alike (``rounding``). Attention
     rounds otherwise for a single token of a sequence, too: a prompt's batches have two or more, a ``step`` always one,
     and only what was evaluated with a prompt is shared with another.
     """
@@ -191,7 +191,7 @@ class Cache:
             if self.held(filler) >= self._context.cells:
                 self.drop(filler)
         try:
-            self._context.step([*tokens, *tokens[:1] * (full - count)], [len(held) for held in self._held[:full]])
+            self._context.step([*tokens, *[tokens[0]] * (full - count)], [len(held) for held in self._held[:full]])
         except BaseException:
             self._restore(0, full)
             raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from biasfw import Request, ResponseError
@@ -37,7 +36,7 @@ class Scoring:
         return sum(map(len, self.plan.sequences))
 
     @property
-    def beginning(self) -> Sequence[int]:
+    def beginning(self) -> tuple[int, ...]:
         """Token ids that other requests may begin with, too."""
         return self.plan.sequences[0]
 
@@ -65,7 +64,7 @@ class Continuing:
         return len(self.prompt)
 
     @property
-    def beginning(self) -> Sequence[int]:
+    def beginning(self) -> tuple[int, ...]:
         """Token ids that other requests may begin with, too."""
         return self.prompt
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -173,5 +173,5 @@ class Schedule:
                 self._active[gap] = self._active.pop(last)
 
 
-def _beginning(job: Job) -> Sequence[int]:
+def _beginning(job: Job) -> tuple[int, ...]:
     return job.beginning

@@ -62,7 +62,7 @@ class Session:
             return 0
 
     def reserve(self, tokens: int, most: int) -> Cache:
-        """A cache of up to ``most`` sequences (0: one, to score) with room for ``tokens`` each; an earlier one may be lost.
+        """A cache of up to ``most`` sequences (0: one, to score) with room for ``tokens`` each; it may be a new one.
 
         Raises:
             ComponentError: memory is short.

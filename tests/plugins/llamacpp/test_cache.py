@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,7 +125,7 @@ class TestRounding:
         sizes: list[int] = []
         decode = Context.decode
 
-        def count(context: Context, tokens: list[int], position: int, **options: slice) -> None:
+        def count(context: Context, tokens: list[int], position: int, **options: Any) -> None:
             sizes.append(len(tokens))
             decode(context, tokens, position, **options)
 

@@ -7,7 +7,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -27,7 +26,7 @@ pytestmark = pytest.mark.model
 Ask = Callable[..., Request]
 Tiny = Callable[..., Path]
 Run = Callable[..., dict[str, Response]]
-_HYPOTHESIS = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
+_FIXTURES = [HealthCheck.function_scoped_fixture]
 
 
 @pytest.fixture
@@ -73,7 +72,7 @@ def evaluated(monkeypatch: pytest.MonkeyPatch) -> Evaluated:
 
 
 class TestSideBySide:
-    @settings(max_examples=12, **_HYPOTHESIS)
+    @settings(max_examples=12, deadline=None, suppress_health_check=_FIXTURES)
     @given(data=st.data())
     @pytest.mark.parametrize("temperature", [0.0, 1.0])
     def test_answers_are_those_of_one_at_a_time(
@@ -163,7 +162,7 @@ class TestSharing:
         assert prompts[0] > len(head)
         assert all(size < 20 for size in prompts[1:])
 
-    @settings(max_examples=15, **_HYPOTHESIS)
+    @settings(max_examples=15, deadline=None, suppress_health_check=_FIXTURES)
     @given(data=st.data())
     def test_scores_on_random_trees_of_prompts(self, tiny: Tiny, ask: Ask, run: Run, data: st.DataObject) -> None:
         """Bit for bit what each request gives with a backend of its own."""
@@ -176,8 +175,7 @@ class TestSharing:
         for request in asked:
             (alone,) = run(path, [request]).values()
             ours = together_[request.key]
-            sums = [[score.sum for score in each.choice_logprobs] for each in (ours, alone)]
-            np.testing.assert_allclose(sums[0], sums[1], rtol=0, atol=1e-4)
+            assert ours.choice_logprobs == alone.choice_logprobs
             assert ours.prompt_tokens == alone.prompt_tokens
 
     def test_two_orders_of_one_question_share_their_beginning(
@@ -258,9 +256,10 @@ class TestFailures:
 
     def test_what_is_not_a_number_harms_nobody_else(self, tiny: Tiny, ask: Ask, run: Run, asked: list[Request]) -> None:
         """One token's embedding is not a number: it spoils the answers of those that contain it, before and after."""
-        path = tiny(spoiled="~")
-        bad = [ask(f"~{n}", max_tokens=5) for n in range(3)]
+        path = tiny(spoiled="#")  # which sorts before the digits of the others
+        bad = [ask(f"#{n}" + "x" * 100, max_tokens=5) for n in range(3)]
         healthy = texts(run(path, asked, parallel=1))
+        assert all(error is None for *_, error in healthy.values())
         for parallel in (1, 2, 4):
             answers = run(
                 path, [each for pair in zip(bad, asked, strict=False) for each in pair] + asked[3:], parallel=parallel

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -148,7 +149,7 @@ class TestScore:
         evaluated: list[int] = []
         decode = Context.decode
 
-        def count(self: Context, tokens: Sequence[int], position: int, **options: slice) -> None:
+        def count(self: Context, tokens: Sequence[int], position: int, **options: Any) -> None:
             evaluated.append(len(tokens))
             decode(self, tokens, position, **options)
 
