@@ -29,6 +29,9 @@ class _MismatchError(Exception):
         self.path: list[str] = []
 
 
+_type: Callable[[Any], Any] = type  # a class as a key of the cache
+
+
 def encode(record: Any) -> dict[str, Any]:
     """A record as a dict that JSON can hold; fields equal to their default and unstored fields are left out.
 
@@ -40,7 +43,7 @@ def encode(record: Any) -> dict[str, Any]:
     for name, default, make in _stored(cls):
         value = getattr(record, name)
         if value is not default and value != (make() if make else default):
-            result[name] = _writer(type(value))(value)
+            result[name] = _writer(_type(value))(value)
     return result
 
 
@@ -97,9 +100,9 @@ def _writer(cls: type) -> Convert:
     if cls is type(None) or issubclass(cls, (str, int, float)):
         return lambda value: value
     if issubclass(cls, Mapping):
-        return lambda value: {_key(key): _writer(type(each))(each) for key, each in value.items()}
+        return lambda value: {_key(key): _writer(_type(each))(each) for key, each in value.items()}
     if issubclass(cls, (list, tuple)):
-        return lambda value: [_writer(type(each))(each) for each in value]
+        return lambda value: [_writer(_type(each))(each) for each in value]
     if dataclasses.is_dataclass(cls):
         return encode
     return _refuse
