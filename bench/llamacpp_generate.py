@@ -78,11 +78,13 @@ def main() -> None:
 
     path = str(find_model(options.model).paths[0])
     settings = {"parallel": options.sequences, "n_threads": options.threads}
-    llama = llama_cpp.Llama(path, n_ctx=4096, n_threads=options.threads, n_threads_batch=options.threads, verbose=False)
+    llama: Any = llama_cpp.Llama(
+        path, n_ctx=4096, n_threads=options.threads, n_threads_batch=options.threads, verbose=False
+    )
     llama_cpp.llama_cpp.llama_vocab_is_eog = lambda *_: False
     Model.ends = lambda *_: False  # type: ignore[method-assign]
-    chosen = {"en": [("en",)], "all": [LANGUAGES], "both": [("en",), LANGUAGES]}[options.languages]
-    for languages in chosen:
+    wanted: dict[str, list[tuple[str, ...]]] = {"en": [("en",)], "all": [LANGUAGES], "both": [("en",), LANGUAGES]}
+    for languages in wanted[options.languages]:
         asked = prompts(languages, options.sequences, options.tokens)
         name = "English" if languages == ("en",) else f"{len(languages)} languages"
         print(f"{name}: {len(asked)} prompts, {options.tokens} new tokens each, {options.threads} threads")

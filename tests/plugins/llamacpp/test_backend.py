@@ -61,8 +61,15 @@ class TestSpec:
         validator = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
         validator.check_schema(schema)
         check = validator(schema)
-        assert check.is_valid({"n_ctx": 4096, "n_threads": 2, "n_batch": 256, "n_gpu_layers": -1})
-        for bad in ({"n_ctx": 0}, {"n_threads": "all"}, {"n_batch": 1}, {"n_gpu_layers": -2}, {"nctx": 1}):
+        assert check.is_valid({"n_ctx": 4096, "n_threads": 2, "n_batch": 256, "n_gpu_layers": -1, "parallel": 16})
+        for bad in (
+            {"n_ctx": 0},
+            {"n_threads": "all"},
+            {"n_batch": 1},
+            {"n_gpu_layers": -2},
+            {"parallel": 0},
+            {"nctx": 1},
+        ):
             assert not check.is_valid(bad)
         assert all(option["description"].endswith(".") for option in schema["properties"].values())
 
