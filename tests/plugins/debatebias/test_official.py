@@ -181,7 +181,7 @@ def test_the_command_line_names_the_way_out(folder: Path, write: Write, rows: Ro
     assert "no text encoding" in said(*official, "--data", str(folder), "--encoding", "klingon", code=2)
     assert "debatebias:official " in CliRunner().invoke(app, ["list", "benchmarks"]).output
     shown = CliRunner().invoke(app, ["show", "debatebias:official"]).output
-    assert "official (give --data)" in shown
+    assert "official (not shipped: give --data DIR)" in shown
     document = json.loads(CliRunner().invoke(app, ["show", "debatebias:official", "--json"]).output)
     assert "data_sha256" not in document
     assert document["redistribution"] == "forbidden"

@@ -40,7 +40,10 @@ def test_the_prompt_is_the_official_one_to_the_last_character(
         assert {choice.key: choice.text for choice in request.choices}[item.gold or ""] == right
 
 
-def test_without_the_data_the_way_out_is_named(installed: Plugins) -> None:
+def test_without_the_data_the_way_out_is_named(
+    installed: Plugins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BIASFW_CACHE", str(tmp_path))
     with pytest.raises(UsageError) as caught:
         plan_of(installed)
     assert "jubaku:v1" in str(caught.value)
