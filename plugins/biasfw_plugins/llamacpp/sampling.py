@@ -12,6 +12,7 @@ from biasfw import Sampling
 from biasfw_plugins.llamacpp.native import Model, utf8
 
 _LIGHTEST = (1e-3, 1e-5, 0.0)  # weights that hold most nuclei; sorting all of a vocabulary takes longer than the model
+_BLOCK = 256
 _GREEDY_BELOW = 1e-5  # where float32 would overflow
 
 
@@ -49,9 +50,14 @@ class Picker:
         return int(nucleus[self._draw(weights[nucleus])])
 
     def _draw(self, weights: NDArray[np.float32]) -> int:
-        cumulative = np.cumsum(weights, dtype=np.float64)
-        drawn = np.searchsorted(cumulative, self._random.random() * cumulative[-1], side="right")
-        return min(int(drawn), len(weights) - 1)
+        """A place, as likely as its weight; by sums of blocks, since a running sum of all takes eight times longer."""
+        sums = np.cumsum(np.add.reduceat(weights, np.arange(0, len(weights), _BLOCK), dtype=np.float64))
+        wanted = self._random.random() * sums[-1]
+        block = min(int(np.searchsorted(sums, wanted, side="right")), len(sums) - 1)
+        inside = np.cumsum(weights[block * _BLOCK : (block + 1) * _BLOCK], dtype=np.float64)
+        drawn = np.searchsorted(inside, wanted - (sums[block - 1] if block else 0.0), side="right")
+        last = np.searchsorted(inside, inside[-1], side="left")  # the last with a weight, should rounding go beyond
+        return block * _BLOCK + int(min(drawn, last))
 
     def _nucleus(self, weights: NDArray[np.float32]) -> NDArray[np.intp]:
         """Indices of the nucleus, the likeliest first (equals in the order of the vocabulary)."""

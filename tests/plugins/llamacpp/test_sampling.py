@@ -51,6 +51,20 @@ class TestPicker:
         possible = expected > 0
         assert stats.chisquare(counts[possible], expected[possible]).pvalue > 0.001
 
+    def test_frequencies_follow_the_softmax_of_a_long_vocabulary(self) -> None:
+        """More than one block of weights; groups of tokens, so that each is drawn often."""
+        logits = np.linspace(-3, 3, 1000).astype(np.float32)
+        picker = Picker(Sampling(temperature=1.0), 5)
+        groups = np.bincount([picker.pick(logits) // 100 for _ in range(5000)], minlength=10)
+        expected = softmax(logits).reshape(10, 100).sum(axis=1) * 5000
+        assert stats.chisquare(groups, expected).pvalue > 0.001
+
+    def test_what_has_no_weight_is_never_drawn(self) -> None:
+        logits = np.full(1000, -np.inf, dtype=np.float32)
+        logits[[3, 500]] = 1.0
+        picker = Picker(Sampling(temperature=1.0), 5)
+        assert {picker.pick(logits) for _ in range(200)} == {3, 500}
+
     def test_equal_seeds_draw_equally(self) -> None:
         draws = [[picker.pick(LOGITS) for _ in range(50)] for picker in (Picker(Sampling(1.0), s) for s in (3, 3, 4))]
         assert draws[0] == draws[1] != draws[2]
