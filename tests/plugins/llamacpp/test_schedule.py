@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from biasfw import BackendSettings, Request, Response
+from biasfw import BackendSettings, ComponentError, Request, Response
 
 pytest.importorskip("biasfw_plugins.llamacpp.native", reason="needs the extra llamacpp")
 
@@ -291,3 +291,32 @@ class TestMemory:
         with closing(LlamaCpp(BackendSettings(str(tiny()), "choices", options={"n_threads": 1}))) as backend:
             for done, _ in enumerate(backend.run(asked), start=1):
                 assert asked.reads < done + 40
+
+    @pytest.mark.parametrize(("parallel", "works"), [(None, True), (8, False)])
+    def test_fewer_side_by_side_where_memory_is_short(
+        self,
+        tiny: Tiny,
+        ask: Ask,
+        run: Run,
+        monkeypatch: pytest.MonkeyPatch,
+        parallel: int | None,
+        works: bool,
+    ) -> None:
+        """By itself the backend makes do with fewer; what the user asked for is an error that says what to change."""
+        sizes: list[int] = []
+        make = Context.__init__
+
+        def short(context: Context, model: Any, *, sequences: int = 1, **options: Any) -> None:
+            sizes.append(sequences)
+            if sequences > 2:
+                raise ComponentError("not enough memory")
+            make(context, model, sequences=sequences, **options)
+
+        monkeypatch.setattr(Context, "__init__", short)
+        asked = [ask(f"{n}", max_tokens=3) for n in range(8)]
+        if works:
+            assert all(each.error is None for each in run(tiny(), asked).values())
+            assert sizes[1:] == [8, 4, 2]
+        else:
+            with pytest.raises(ComponentError, match="not enough memory"):
+                run(tiny(), asked, parallel=parallel)
