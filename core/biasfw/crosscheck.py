@@ -198,6 +198,12 @@ def _choices(manifest: Manifest) -> Iterator[Found]:
     for name in _ONLY[task]:
         if name in manifest:
             yield child("", name), f"`{name}` means nothing with task {task!r}; remove it"
+    for tag, letters in manifest.get("letters", {}).items():
+        folded = [unicodedata.normalize("NFKC", letter).casefold() for letter in letters]
+        for place, letter in enumerate(folded):
+            if letter in folded[:place]:
+                pointer = f"{child('/letters', tag)}/{place}"
+                yield pointer, f"{letters[place]!r} cannot be told from a letter before it in an answer; choose another"
     if manifest["orders"]["over"] != over:
         yield "/orders/over", f"with task {task!r} the orders are over {over}; write {over}"
     if manifest["orders"]["design"] not in designs:

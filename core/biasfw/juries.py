@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -111,8 +112,14 @@ def find(name: str, manifest: Mapping[str, Any], plugins: Plugins) -> Seat:
     if name.endswith((".yaml", ".yml")):
         document = load_yaml(Path(name))
         schemas.check("judge", document)
-        return seat({"name": Path(name).stem.lower(), **document.value}, manifest, plugins)
+        return seat({"name": called(Path(name)), **document.value}, manifest, plugins)
     return seat({"name": name, "judge": name}, manifest, plugins)
+
+
+def called(path: Path) -> str:
+    """The name of the judge in a file that gives none: that of the file, as far as it can be one."""
+    plain = re.sub(r"[^a-z0-9_-]+", "-", path.stem.lower()).strip("-_")[:40].rstrip("-_")
+    return plain if plain[:1].isalpha() else f"judge-{plain}".rstrip("-")
 
 
 def seat(definition: Definition, manifest: Mapping[str, Any], plugins: Plugins) -> Seat:
@@ -201,6 +208,8 @@ def _seat(definition: Definition, manifest: Mapping[str, Any], plugins: Plugins)
     for each in names:
         if names.count(each) > 1:
             raise UsageError(f"two members of {name!r} are called {each!r}; give each a name of its own")
+    if int(options.get("quorum", 0)) > len(members) > 0:
+        raise UsageError(f"the quorum of {name!r} is {options['quorum']}, it has {len(members)} members; lower it")
     return Seat(
         name, component, options, _binding(definition, spec, plugins), definition.get("parser"), members, definition
     )

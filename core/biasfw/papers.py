@@ -17,6 +17,8 @@ from biasfw.scripts import FLAG, AnswerLanguages
 from biasfw.sitting import Bench, Leaf, ModelLeaf, Sitting, questions
 from biasfw.store import RunDirectory
 
+MEMBER_FAILED = "member_failed"  # a panel decided without the vote of a member whose model failed
+
 
 @dataclass(slots=True)
 class Desk:
@@ -110,7 +112,10 @@ class Paper:
         key = sha256_json([bench.name, there])
         if key in bench.store.index:
             return decode(Judgement, bench.store.read(key))
-        return self._kept(bench, key, bench.panel.combine(votes), [f for vote in votes.values() for f in vote.flags])
+        verdict = bench.panel.combine(votes)
+        if any(reading.outcome is Outcome.JUDGE_ERROR for vote in votes.values() for reading in vote.slots.values()):
+            verdict = replace(verdict, flags=(*verdict.flags, MEMBER_FAILED))
+        return self._kept(bench, key, verdict, [f for vote in votes.values() for f in vote.flags])
 
     def _kept(self, sitting: Sitting, key: str, verdict: Judgement, flags: Iterable[str]) -> Judgement:
         if lacking := [slot.key for slot in self.desk.plan.form.slots if slot.key not in verdict.slots]:

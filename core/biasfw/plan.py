@@ -227,8 +227,9 @@ def _examples(bundle: Bundle, protocol: Protocol, seeds: Sequence[Seed]) -> dict
         return {}
     found = bundle.shots()
     scored = {seed.source_id for seed in seeds}
+    texts = {_content(seed) for seed in seeds}
     for seed in found:
-        if seed.source_id in scored:
+        if seed.source_id in scored or _content(seed) in texts:
             raise DataError(f"{bundle.folder}: example {seed.source_id!r} is also an item; examples are never scored")
     solved = examples(found, protocol.shots)
     for language in dict.fromkeys(seed.language for seed in seeds):
@@ -236,6 +237,11 @@ def _examples(bundle: Bundle, protocol: Protocol, seeds: Sequence[Seed]) -> dict
             there = len(solved.get(language, ()))
             raise UsageError(f"{bundle.full_name} has {there} examples in {language!r}; --shots is at most that")
     return solved
+
+
+def _content(seed: Seed) -> str:
+    """What an item says, whatever it is called."""
+    return sha256_json([seed.language, dict(seed.fields), sorted(choice.text for choice in seed.choices)])
 
 
 def _metrics(config: RunConfig, bundle: Bundle, plugins: Plugins) -> tuple[tuple[Component, Mapping[str, Any]], ...]:

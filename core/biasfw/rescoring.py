@@ -13,6 +13,7 @@ from biasfw.bundles import MANIFEST
 from biasfw.config import RunConfig
 from biasfw.engine import RunResult, conclude
 from biasfw.errors import DataError, StoreError, UsageError
+from biasfw.juries import called
 from biasfw.keys import canonical
 from biasfw.phrases import listed
 from biasfw.plan import Plan, make_plan
@@ -43,6 +44,10 @@ def reopen(path: Path, plugins: Plugins, *, ask: bool, **changes: Any) -> Plan:
     jury = stored["judges"][name]["definition"] if name is not None else None
     try:
         plan = make_plan(config, plugins, jury)
+    except UsageError as failure:
+        if str(failure).startswith("unknown judge") and stored.get("judges"):
+            raise UsageError(f"{failure}; the run was judged by {', '.join(stored['judges'])}") from failure
+        raise
     except DataError as failure:
         folder = _folder(config.benchmark)
         if "folder" in stored["benchmark"] and not (Path(folder) / MANIFEST).is_file():
@@ -72,13 +77,10 @@ def _stored_judge(name: str, stored: Mapping[str, Any], plugins: Plugins) -> str
     specs = [cast("JudgeSpec", c.spec) for c in plugins.components("judge") if c.spec.name == name]
     if Path(name).is_file() or any(not spec.roles and not spec.combines for spec in specs):
         return None
-    bare = Path(name).stem.lower()
+    bare = called(Path(name))
     members = {member for entry in judges.values() for member in entry.get("members", {}).values()}
     named = [each for each in judges if each.rpartition("-")[0] == bare]
     matches = [each for each in named if each not in members] or named
-    if not matches and not specs:
-        there = f"the run was judged by {', '.join(judges)}" if judges else "the run was judged by none"
-        raise UsageError(f"no judge is named {name!r}; {there}; biasfw list judges shows the others")
     if len(matches) > 1:
         raise UsageError(f"the run knows several judges called {bare!r}: {', '.join(matches)}; give one of them whole")
     return matches[0] if matches else None

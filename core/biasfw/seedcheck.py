@@ -63,6 +63,11 @@ def _wrong_options(seed: Seed, manifest: Mapping[str, Any]) -> Iterator[Flaw]:
             "letters" in manifest and len(keys) > len(letters),
             f"it has {len(keys)} options, the manifest letters for {len(letters)}; add letters",
         ),
+        (
+            "/choices",
+            not all(choice.text.strip() for choice in seed.choices),
+            "one of its options has no text but white space; write it",
+        ),
         ("/choices", len(set(keys)) < len(keys), "two of its options have the same key; give each its own"),
         (
             "/choices",

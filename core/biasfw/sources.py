@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,12 @@ CACHE_VARIABLE = "BIASFW_CACHE"
 def cache_folder() -> Path:
     """Where biasfw keeps what can be fetched or made again; the environment variable BIASFW_CACHE moves it."""
     given = os.environ.get(CACHE_VARIABLE)
-    return Path(given).absolute() if given else Path(platformdirs.user_cache_dir("biasfw"))
+    if given:
+        return Path(given).absolute()
+    try:
+        return Path(platformdirs.user_cache_dir("biasfw"))
+    except RuntimeError:  # a user without a home, as in some containers
+        return Path(tempfile.gettempdir()) / "biasfw-cache"
 
 
 @dataclass(frozen=True, slots=True)

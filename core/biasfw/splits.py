@@ -173,5 +173,6 @@ def _check(seeds: Sequence[Seed], bundle: Bundle, folder: Path) -> None:
             raise DataError(f"{where}: {wrong}")
         identity = (seed.source_id, seed.language, seed.variant, seed.order)
         if identity in seen:
-            raise DataError(f"{where} stands there twice; give every item its own source_id")
+            place = f", instruction {seed.variant}, order {', '.join(seed.order)}" if seed.order else ""
+            raise DataError(f"{where}{place} stands there twice; remove one of the two rows")
         seen.add(identity)

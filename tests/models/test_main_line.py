@@ -100,7 +100,7 @@ def test_free_debates_say_plainly_that_the_format_is_not_kept(tmp_path: Path, mo
     done = biasfw([*LINE, "--limit", "2", "--max-tokens", "48"], tmp_path)
     assert done.returncode == 0, done.stderr
     assert "outcomes per slot" in done.stdout
-    assert "Most answers could not be used" in done.stdout
+    assert "Most slots are not answered" in done.stdout
     assert "--mode choices" in done.stdout
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from importlib import import_module
@@ -137,6 +138,12 @@ def main() -> None:
         code = 130
     except BrokenPipeError:  # `biasfw list | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as failure:
+        if failure.errno not in (errno.ENOSPC, errno.EBADF, errno.EIO) or os.environ.get("BIASFW_DEBUG"):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        say(f"error: cannot write the result: {failure.strerror}; give an output that can be written", err=True)
+        code = 1
     except BiasfwError as failure:
         if os.environ.get("BIASFW_DEBUG"):
             raise

@@ -204,7 +204,9 @@ def _instructions(console: Console, found: _Found) -> None:
     scores = found.over("accuracy", "variant")
     if len(scores) < 2 or all(score.value is None for score in scores):
         return
-    console.print("\n[bold]instructions[/bold]  " + "   ".join(f"{s.slice['variant']}: {_percent(s)}" for s in scores))
+    console.print(
+        "\n[bold]instructions[/bold]  " + "   ".join(f"{safe(s.slice['variant'])}: {_percent(s)}" for s in scores)
+    )
     spread, changed = found.one("variant_spread", statistic="range"), found.one("variant_spread", statistic="changed")
     if spread is not None and spread.value is not None:
         told = f"; the answer changes with the wording in {_shown(changed)} of cases" if changed is not None else ""

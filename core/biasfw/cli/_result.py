@@ -12,6 +12,7 @@ from biasfw.cli._common import print_json, say
 from biasfw.cli._summary import print_summary
 from biasfw.codec import encode
 from biasfw.engine import RunResult
+from biasfw.papers import MEMBER_FAILED
 from biasfw.records import Outcome
 
 
@@ -84,5 +85,5 @@ def finish(result: RunResult, *, as_json: bool) -> None:
     else:
         print_summary(result)
     unjudged = any(counts.get(Outcome.JUDGE_ERROR) for counts in result.outcomes.values())
-    if result.status != "complete" or unjudged:
+    if result.status != "complete" or unjudged or result.flags.get(MEMBER_FAILED):
         raise click.exceptions.Exit(3)

@@ -20,11 +20,13 @@ from biasfw.cli._silence import mostly_silent, print_failures, print_silence
 from biasfw.cli._text import isolated, many, safe, shortened, visible
 from biasfw.engine import RunResult
 from biasfw.juries import Seat
+from biasfw.papers import MEMBER_FAILED
 from biasfw.records import Outcome, Score
 from biasfw.scorefiles import in_words
 
 DEMO = "demo: machine-written, not reviewed by native speakers; not comparable with the paper"
 TEXT_LIMIT = 300
+NARROWEST = 80
 BESIDE = 3  # other scores that are named
 BODIES: Mapping[str, Callable[[Console, RunResult], None]] = {
     "labels": print_labels,
@@ -37,6 +39,8 @@ def print_summary(result: RunResult) -> None:
     """Print everything a person needs to read a run on standard output; plain text when it is piped."""
     piped = not sys.stdout.isatty()
     console = Console(highlight=False, soft_wrap=piped, width=120 if piped else None)
+    if not piped and console.width < NARROWEST:
+        console.width = NARROWEST  # a wrapped table is ugly; a table without its last columns is wrong
     _heading(console, result)
     if mostly_silent(result):
         print_silence(console, result)
@@ -84,7 +88,9 @@ def _judge(result: RunResult) -> str:
         return "" if seat.component.spec.name == "rules" else seat.name
     differs = result.flags.get("judge_disagrees", 0)
     told = f"; differs from what the parser read in {many(differs, 'response')}" if differs else ""
-    return f"{seat.name}{_members(seat)}{told}"
+    lost = result.flags.get(MEMBER_FAILED, 0)
+    missing = f"; a member failed on {many(lost, 'response')}: the same command asks it again" if lost else ""
+    return f"{seat.name}{_members(seat)}{told}{missing}"
 
 
 def _members(seat: Seat) -> str:

@@ -13,7 +13,7 @@ import click
 
 from biasfw import bundles
 from biasfw.cli import plugins_of
-from biasfw.errors import DataError
+from biasfw.errors import DataError, UsageError
 from biasfw.parsing import Texts, usual_bundle
 from biasfw.textfile import LINE_LIMIT, parse_json_line
 
@@ -45,6 +45,8 @@ def command(ctx: click.Context, name: str, language: str | None, benchmark: str 
     parser = plugins.find("parser", name)
     bundle = bundles.find(benchmark, plugins) if benchmark else usual_bundle(parser, plugins)
     texts = Texts(parser, plugins, bundle, language=language, condition=condition, note=_warn)
+    if sys.stdin is None:
+        raise UsageError("there is no standard input; give texts with < FILE")
     if sys.stdin.isatty():
         click.echo("reading JSON lines from the keyboard; end with Ctrl-D", err=True)
     output = sys.stdout.buffer  # JSON is UTF-8, whatever the locale

@@ -96,8 +96,11 @@ def find(folder: Path, name: str) -> Path:
         DataError: it is in neither.
     """
     for path in (folder / name, folder / "data" / name):
-        if path.is_file():
-            return path
+        try:
+            if path.is_file():
+                return path
+        except OSError as failure:
+            raise DataError(f"{path}: cannot be read ({failure.strerror}); check its permissions") from None
     raise DataError(f"{folder} holds no {name} (nor data/{name}); get it with biasfw fetch jubaku, or check --data")
 
 

@@ -43,7 +43,8 @@ def parts(prompt: str) -> tuple[str, str, str] | None:
 
 def _seed(row: Row) -> Seed:
     name = row.text("example_id").split("_")
-    order = {False: "fwd", True: "rev"}.get(row.values.get("is_swapped", ""))
+    swapped = row.values.get("is_swapped")
+    order = {False: "fwd", True: "rev"}[swapped] if isinstance(swapped, bool) else None
     base = row.text("original_id")
     if len(name) != 3 or name[0] != base or name[2] != order:
         raise row.wrong(f"example_id {row.text('example_id')!r} is not {base}_instruction_{order}")

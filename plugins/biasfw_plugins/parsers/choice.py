@@ -19,8 +19,9 @@ from biasfw_plugins.parsers._wrappers import Wrappers, mark_boxes, one_turn
 
 _CUT = frozenset({"length", "content_filter"})  # finish reasons of a text that was not finished
 _NO_PACK = LanguagePack("und", "unknown", "", "Zyyy", reviewed_by_natives=0)
-_LONGEST, _HEAD, _TAIL = 12_000, 4_000, 8_000  # characters: an answer stands at the beginning or at the end
-_LONGEST_LINE = 2_000
+_LONGEST, _HEAD, _TAIL = 60_000, 20_000, 40_000  # characters: an answer stands at the beginning or at the end
+_LONGEST_LINE = 8_000
+_BLANKS = re.compile(r"[ \t]{3,}|\n(?:[ \t]*\n){2,}")
 _SHORT = 100
 _SENTENCE_ENDS = re.compile(r"[.!?。！？।۔؟\n]")
 
@@ -40,7 +41,10 @@ class Choice:
         self._read_short = lru_cache(maxsize=4096)(self._read)  # most answers are a letter, and little else
 
     def parse(self, text: str, *, language: str, condition: str, finish_reason: str | None = None) -> Answer:  # noqa: ARG002
-        """Read ``text``; flags: reasoning_removed, changed_answer, runs_on, refusal_phrase."""
+        """Read ``text``.
+
+        Flags: reasoning_removed, shortened (its middle was not read), changed_answer, runs_on, refusal_phrase.
+        """
         read = self._read_short if len(text) <= _SHORT else self._read
         reading, flags = read(text, language, finish_reason in _CUT)
         return Answer({slot.key: reading for slot in self._context.form.slots}, flags)
@@ -53,12 +57,19 @@ class Choice:
         flags = ["reasoning_removed"] if removed else []
         if unclosed:
             return Reading(Outcome.TRUNCATED), tuple(flags)
-        texts, lines = known.lines(known.wrappers.open(_shortened(one_turn(rest))))
+        turn = one_turn(rest)
+        short = _shortened(turn)
+        texts, lines = known.lines(known.wrappers.open(short))
         verdict = decide(lines, known.lexicon.options, cut=cut)
         # "I will not choose A" refuses nothing: it sets one option aside.
         undenied = (each for each, line in zip(texts, lines, strict=True) if not line.denies)
         refused = known.refusals.found("\n".join(undenied).casefold())
-        said = {"changed_answer": verdict.changed, "runs_on": verdict.runs_on, "refusal_phrase": refused}
+        said = {
+            "shortened": len(short) < len(turn) > _LONGEST,
+            "changed_answer": verdict.changed,
+            "runs_on": verdict.runs_on,
+            "refusal_phrase": refused,
+        }
         flags += [flag for flag, holds in said.items() if holds]
         if cut and (verdict.loose or (verdict.open and known.lexicon.negates_after)):
             verdict = Verdict()
@@ -97,15 +108,23 @@ class _Language:
 
     def _line(self, line: str) -> Line:
         if len(line) > _LONGEST_LINE:
-            line = f"{line[: _LONGEST_LINE // 4]} … {line[-_LONGEST_LINE * 3 // 4 :]}"
+            line = " … ".join(_ends(line, _LONGEST_LINE // 4, _LONGEST_LINE * 3 // 4))
         return read_line(self._tokens.of(line))
 
 
 def _shortened(text: str) -> str:
-    """A long text without its middle."""
+    """A long text without runs of blanks, and if that is not enough without its middle."""
     if len(text) <= _LONGEST:
         return text
-    head, tail = text[:_HEAD], text[-_TAIL:]
+    text = _BLANKS.sub(lambda run: "\n\n" if "\n" in run[0] else " ", text)
+    if len(text) <= _LONGEST:
+        return text
+    return "…\n…\n".join(_ends(text, _HEAD, _TAIL))
+
+
+def _ends(text: str, before: int, after: int) -> tuple[str, str]:
+    """Whole sentences from the beginning and the end: what was cut through could read as a letter that stands free."""
+    head, tail = text[:before], text[-after:]
+    stops = [stop.end() for stop in _SENTENCE_ENDS.finditer(head)]
     begins = _SENTENCE_ENDS.search(tail)
-    # What was cut through could read as a letter that stands free: the tail begins with a whole sentence.
-    return f"{head}…\n…\n{tail[begins.end() :] if begins else ''}"
+    return head[: stops[-1]] if stops else "", tail[begins.end() :] if begins else ""

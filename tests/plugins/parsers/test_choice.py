@@ -233,3 +233,18 @@ def test_a_long_answer_is_read_at_its_end(choose: Callable[..., Answer]) -> None
     assert choose(f"{prose}\n\nThe answer is B.").slots["choice"] == chosen("b")
     assert choose(prose).slots["choice"] == Reading(Outcome.UNPARSED)
     assert choose(f"B\n\n{prose}").slots["choice"] == chosen("b")
+
+
+def test_a_change_of_mind_in_a_long_text_is_read(choose: Callable[..., Answer]) -> None:
+    lines = "This line says something else.\n" * 300
+    answer = choose(f"Answer: A\n{lines}Wait, that was wrong. The answer is B.\n{lines}", "en", "stop")
+    assert answer.slots["choice"] == Reading(Outcome.ANSWERED, "b")
+    assert "changed_answer" in answer.flags
+
+
+def test_blanks_around_a_letter_are_not_text(choose: Callable[..., Answer]) -> None:
+    assert choose(" " * 80_000 + "A" + "\n" * 80_000, "en", "stop").slots["choice"] == Reading(Outcome.ANSWERED, "a")
+
+
+def test_a_text_that_is_read_in_part_says_so(choose: Callable[..., Answer]) -> None:
+    assert "shortened" in choose("word " * 20_000, "en", "stop").flags
