@@ -81,7 +81,8 @@ from biasfw_plugins.report.html import Html
 begun = time.process_time()
 Html({}).write([Path(sys.argv[1])], Path(sys.argv[2]))
 status = Path("/proc/self/status")  # the kernel's maximum of a child begins with what its parent had
-known = [row.split()[1] for row in status.read_text().splitlines() if row.startswith("VmHWM")] if status.exists() else []
+rows = status.read_text().splitlines() if status.exists() else []
+known = [row.split()[1] for row in rows if row.startswith("VmHWM")]
 print(time.process_time() - begun, *(known or [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]))
 """
 
