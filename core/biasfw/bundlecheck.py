@@ -19,7 +19,7 @@ from biasfw.findings import Report
 from biasfw.judgecheck import check_judges
 from biasfw.packcheck import Kit, check_pack
 from biasfw.plan import make_design
-from biasfw.records import Sampling
+from biasfw.records import Item, Request, Sampling
 from biasfw.rendering import Renderer
 from biasfw.validating.inspection import Inspected, Split, counted, inspect
 
@@ -61,7 +61,7 @@ def _render(seen: Inspected, split: Split) -> None:
     for trial in expand(split.seeds, make_design(manifest, tuple(manifest["conditions"]), form), 1):
         kind = trial.item.condition, trial.item.language
         try:
-            renderer.request(trial)
+            _check_options(renderer, renderer.request(trial), trial.item)
             prompts += 1
             if kind not in scored and kind[0] in manifest["protocols"].get("choices", {}).get("conditions", ()):
                 scored.add(kind)
@@ -70,6 +70,19 @@ def _render(seen: Inspected, split: Split) -> None:
             wrong.take(trial, failure)
     wrong.tell()
     seen.report.facts.append(f"split {split.name}: {counted(split.seeds)}; {prompts} prompts render")
+
+
+def _check_options(renderer: Renderer, request: Request, item: Item) -> None:
+    """A model cannot choose by letter among options that it was not shown."""
+    manifest = renderer.bundle.manifest
+    if manifest["task"] != "choice":
+        return
+    shown = "".join(message.content for message in request.messages)
+    hidden = [choice.key for choice in item.choices if choice.text.strip() not in shown]
+    if hidden:
+        name = manifest["conditions"][item.condition]["template"]
+        where = f"{renderer.bundle.name}: template {name}/{item.language}/user"
+        raise DataError(f"{where}: the prompt does not show the option {hidden[0]!r}; write {{{{ options[0].text }}}}")
 
 
 class _Wrong:

@@ -288,3 +288,14 @@ def test_what_does_not_fit_together_is_told(
 def test_an_example_that_is_also_an_item_is_refused(tmp_path: Path, installed: Plugins) -> None:
     with pytest.raises(DataError, match="is also an item"):
         plan_of(bundle(tmp_path / "b", solved=[item("m1"), item("m1", "ko")]), installed, shots=1)
+
+
+def test_check_finds_a_prompt_that_does_not_show_the_options(tmp_path: Path, installed: Plugins) -> None:
+    from biasfw.bundlecheck import check_bundle  # noqa: PLC0415
+    from biasfw.packcheck import Kit  # noqa: PLC0415
+
+    templates = copy.deepcopy(MANIFEST["templates"])
+    templates["question"]["en"]["user"] = "{{ instruction }} Answer:"
+    reports = check_bundle(bundle(tmp_path / "b", templates=templates), Kit(installed))
+    found = [str(finding.problem) for finding in reports[0].findings if finding.level == "error"]
+    assert any("the prompt does not show the option 'tea'" in text for text in found), found
