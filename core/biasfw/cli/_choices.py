@@ -193,7 +193,7 @@ def _categories(console: Console, found: _Found) -> None:
             named[score.slice["rank"]] = score.slice["category"]
     if named:
         console.print("  " + "; ".join(f"{rank}: {safe(category)}" for rank, category in named.items()))
-    else:
+    elif len(scores) > 1:
         reasons = [s.reason or "" for s in found.all("accuracy_rank", "all", lambda rest: "rank" in rest)]
         few = any("no interval" in reason for reason in reasons)
         why = "some have too few clusters for an interval" if few else "their simultaneous intervals overlap"
