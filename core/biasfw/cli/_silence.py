@@ -71,9 +71,11 @@ def _hints(result: RunResult, outcome: str) -> list[str]:
             more = [f"{way} scores every answer by its likelihood: there it cannot refuse."] if choices else []
             return ["refused: a finding about the model, not a matter of the answer format.", *more]
         case Outcome.TRUNCATED:
+            more = [f"A model that never comes to an answer can be asked by likelihood: {way}."] if choices else []
             return [
                 f"truncated: answers broke off after {protocol.sampling.max_tokens} new tokens; "
-                "give more with [bold]--max-tokens[/bold]."
+                "give more with [bold]--max-tokens[/bold].",
+                *more,
             ]
         case Outcome.UNPARSED:
             more = [f"A model that does not keep to the format can be asked by likelihood: {way}."] if choices else []
