@@ -84,6 +84,12 @@ def submit(folder: Path, contributor: Contributor | None, output: Path | None, p
         raise UsageError("say how you want to be named: --name NAME, --pseudonym NAME or --anonymous")
     if contributor is not None and contributor.kind != "none" and not contributor.name.strip():
         raise UsageError("the name is empty; write one, or --anonymous")
+    if cited and contributor is not None:
+        named, wanted = _authors(folder / CITATION), " ".join(contributor.author().values())
+        if named != wanted:
+            raise BiasfwError(
+                f"{folder / CITATION} names {named}, and you asked for {wanted}; change or remove the file, then submit"
+            )
     reports = check(str(folder), plugins)
     _refuse(bundle, reports)
     archive = output or Path(f"{manifest['name']}-{manifest['version']}.zip")

@@ -100,6 +100,12 @@ def test_a_citation_that_is_there_stays(folder: Path, installed: Plugins) -> Non
     assert (folder / "CITATION.cff").read_text() == text
 
 
+def test_a_name_from_before_does_not_go_with_a_submission_without_names(folder: Path, installed: Plugins) -> None:
+    packed(folder, installed, Contributor("name", "Some One")).archive.unlink()
+    with pytest.raises(BiasfwError, match="names Some One, and you asked for anonymous"):
+        packed(folder, installed, Contributor("none"))
+
+
 def test_nobody_is_named_without_being_asked(folder: Path, installed: Plugins) -> None:
     with pytest.raises(UsageError, match="--name NAME, --pseudonym NAME or --anonymous"):
         packed(folder, installed, None)

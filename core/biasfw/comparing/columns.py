@@ -72,7 +72,7 @@ def columns(a: StoredRun, b: StoredRun, shared: Shared, judges: tuple[str, str])
 
 def slots_of(run: StoredRun) -> tuple[str, ...]:
     """The slots of an answer to the run's benchmark."""
-    if run.bundle.manifest["task"] == "choice":
+    if run.bundle.manifest["task"] != "labels":
         return ("choice",)
     return tuple(slot["key"] for slot in run.bundle.manifest["slots"])
 

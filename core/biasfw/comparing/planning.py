@@ -44,17 +44,22 @@ def plan(clusters: int, run: Path | None, plugins: Plugins, *, judge: str | None
     name = common_judge([stored], judge)
     if name is None:
         raise UsageError(f"{run} was not judged yet; run: biasfw judge {run}")
-    asked = tuple(stored.asked)
+    controls = stored.bundle.manifest.get("controls", {}).get("categories", ())
+    asked = tuple(each for each in stored.asked if stored.items[each.item].get("category") not in controls)
     found = columns(stored, stored, Shared(asked, asked), (name, name))
     codes = np.unique(found.cluster.astype(str), return_inverse=True)[1]
     sizes = np.bincount(codes)
     if len(sizes) < MIN_CLUSTERS:
         raise UsageError(f"{run} has {len(sizes)} clusters, too few to tell how much they vary; plan without a run")
-    if stored.bundle.manifest["task"] == "choice":
+    if stored.bundle.manifest["task"] != "labels":
         hits = [found.a.values["choice"] == found.gold]
     else:
         hits = [column == label for column in found.a.values.values() for label in set(column.tolist()) if label]
     variance = max(
         (float(np.var(np.bincount(codes, weights=hit.astype(float)) / sizes, ddof=1)) for hit in hits), default=0.0
     )
+    if not variance:
+        raise UsageError(
+            f"all clusters of {run} are alike, so they tell nothing of how much others vary; plan without it"
+        )
     return Planned(detectable(variance, clusters), variance, f"clusters vary as in {run} (variance {variance:.3f})")
