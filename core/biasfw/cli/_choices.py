@@ -195,8 +195,8 @@ def _categories(console: Console, found: _Found) -> None:
         console.print("  " + "; ".join(f"{rank}: {safe(category)}" for rank, category in named.items()))
     elif len(scores) > 1:
         reasons = [s.reason or "" for s in found.all("accuracy_rank", "all", lambda rest: "rank" in rest)]
-        few = any("no interval" in reason for reason in reasons)
-        why = "some have too few clusters for an interval" if few else "their simultaneous intervals overlap"
+        overlap = any("overlap" in reason for reason in reasons)
+        why = "their simultaneous intervals overlap" if overlap else "some have too few clusters"
         console.print(f"  categories cannot be ranked: {why}")
 
 
