@@ -82,6 +82,7 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.5)
     parser.add_argument("--requests", type=int, default=1216)
     parser.add_argument("--concurrency", type=int, default=64)
+    parser.add_argument("--jubaku", metavar="DIR", help="ask the 1,216 rows of jubaku:v1 in DIR instead of debates")
     given = parser.parse_args()
     port: multiprocessing.Queue[int] = multiprocessing.Queue()
     server = multiprocessing.Process(target=serve, args=(given.latency, port), daemon=True)
@@ -89,12 +90,15 @@ def main() -> None:
     url = f"http://127.0.0.1:{port.get(timeout=30)}/v1"
     bare = timed([sys.executable, "-c", BARE, url, str(given.requests), str(given.concurrency)])
     with tempfile.TemporaryDirectory() as runs:
+        what = ["--benchmark", "debatebias", "--repeats", str(-(-given.requests // 280))]
+        if given.jubaku:
+            what = ["--benchmark", "jubaku", "--data", given.jubaku, "--mode", "generate"]
         ours = timed([
-            str(Path(sys.executable).with_name("biasfw")), "run", "--benchmark", "debatebias", "--backend", "openai",
-            "--model", "m", "-B", f"base_url={url}", "-B", f"concurrency={given.concurrency}", "--repeats",
-            str(-(-given.requests // 280)), "--limit", "280", "--metric", "outcome_rate", "--runs", runs, "--quiet",
+            str(Path(sys.executable).with_name("biasfw")), "run", *what, "--backend", "openai", "--model", "m",
+            "-B", f"base_url={url}", "-B", f"concurrency={given.concurrency}", "--metric", "outcome_rate",
+            "--runs", runs, "--quiet",
         ])  # fmt: skip
-    asked = -(-given.requests // 280) * 280
+    asked = 1216 if given.jubaku else -(-given.requests // 280) * 280
     server.terminate()
     ideal = given.requests / given.concurrency * given.latency
     print(f"bare client: {given.requests} requests in {bare:.1f} s (ideal {ideal:.1f} s)")
