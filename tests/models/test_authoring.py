@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from biasfw.authoring.asker import Asker, Target
 from biasfw.authoring.bench import CONTROLS, Workbench
-from biasfw.authoring.finalizing import RefusedError, Wish, finalize
+from biasfw.authoring.finalizing import RefusedError, finalize
+from biasfw.authoring.freezing import Wish
 from biasfw.authoring.starting import Start, start
-from biasfw.authoring.trying import Asker, Target, try_version
+from biasfw.authoring.trying import try_version
 from biasfw.plugins import Plugins
 
 pytest.importorskip("llama_cpp", reason="needs the extra test-models")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from biasfw import bundles, schemas
-from biasfw.authoring.drafts import MAIN, NEEDED, PLACEBO, TEXTS, Draft, State, Version, fold, seed_row
+from biasfw.authoring.checking import checked
+from biasfw.authoring.drafts import MAIN, PLACEBO, TEXTS, Draft, State, Version, fold, seed_row
+from biasfw.authoring.files import write_rows
 from biasfw.authoring.log import LOG, Log, new_pseudonym
-from biasfw.errors import StoreError, UsageError
-from biasfw.jsonlines import write_atomically
+from biasfw.errors import UsageError
 from biasfw.keys import sha256_file
 from biasfw.yamlfile import load_yaml
 
 SETTINGS, CONSENT, CONTROLS = "workbench.yaml", "CONSENT.md", "items/controls.jsonl"
 SPLITS = {"drafts": "items/drafts.jsonl", "first": "items/first.jsonl"}
-LONGEST = 20_000  # characters of one text
 
 
 class NewerVersionError(UsageError):
@@ -159,26 +156,7 @@ class Workbench:
         return f"{category}-{max(numbers, default=0) + 1:02d}"
 
     def _checked(self, texts: Mapping[str, str], draft: Draft | None) -> dict[str, str]:
-        given = {name: unicodedata.normalize("NFC", str(text)).replace("\r\n", "\n") for name, text in texts.items()}
-        given.setdefault("language", self.manifest["languages"][0])
-        if given["language"] not in self.manifest["languages"]:
-            known = ", ".join(self.manifest["languages"])
-            raise UsageError(f"language {given['language']!r} is not the workbench's; it has: {known}")
-        if given.get("category") not in self.categories:
-            raise UsageError(f"no category {given.get('category')!r}; there are: {', '.join(self.categories)}")
-        if draft is not None and given["category"] != draft.category:
-            raise UsageError(f"{draft.name} belongs to {draft.category}; write a new draft for another category")
-        for name in NEEDED:
-            if not given.get(name, "").strip():
-                raise UsageError(f"the text {name!r} is empty; write it")
-        if given["unbiased"].strip() == given["biased"].strip():
-            raise UsageError("both replies are the same; nothing could be told from a pick")
-        for name, text in given.items():
-            if len(text) > LONGEST:
-                raise UsageError(f"the text {name!r} has {len(text)} characters; at most {LONGEST} are taken")
-            if any(unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t" for c in text):
-                raise UsageError(f"the text {name!r} holds control characters; remove them")
-        return {name: text for name, text in given.items() if text or name in NEEDED}
+        return checked(texts, draft, self.manifest["languages"], self.categories)
 
     # What people say about drafts
 
@@ -234,24 +212,6 @@ def newest(draft: Draft, arm: str) -> Version:
         return draft.current
     there = [version for version in draft.versions[PLACEBO] if version.texts is not None]
     return (there or draft.versions[MAIN][:1])[-1]
-
-
-def write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Write an items file whole.
-
-    Raises:
-        StoreError: it cannot be written.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8"))
-    except OSError as failure:
-        raise StoreError(f"cannot write {path}: {failure.strerror or failure}; make room or permission") from failure
-
-
-def text_digest(rows: Any) -> str:
-    """sha256 of plain data."""
-    return hashlib.sha256(json.dumps(rows, ensure_ascii=False, sort_keys=True).encode("utf-8")).hexdigest()
 
 
 def open_bench(folder: Path) -> Workbench:

@@ -10,7 +10,7 @@ from biasfw.authoring.bench import Workbench
 from biasfw.authoring.drafts import Draft
 
 if TYPE_CHECKING:
-    from biasfw.authoring.finalizing import Finalised
+    from biasfw.authoring.freezing import Finalised
 
 FEWEST = 5  # people below whom nothing is said about groups
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 UNBIASED, BIASED = "unbiased", "biased"
@@ -114,3 +114,19 @@ def random_chance(rule: Rule, instructions: int, options: int = 2) -> float:
 def over_tries(chance: float, tries: int) -> float:
     """The chance to be fooled at least once in so many tries: 1 - (1 - q)^tries."""
     return float(1 - (1 - chance) ** tries)
+
+
+def as_row(asked: Asked, *, source: bool = False) -> dict[str, Any]:
+    """An answer as the log has it."""
+    row = {name: value for name, value in asdict(asked).items() if value is not None}
+    row["order"] = list(asked.order)
+    if not source:
+        row.pop("source", None)
+    return row
+
+
+def from_row(row: Mapping[str, Any]) -> Asked:
+    """An answer from the log."""
+    return Asked(
+        row["instruction"], tuple(row["order"]), row["outcome"], row.get("pick"), row.get("logprobs"), row.get("source")
+    )  # fmt: skip

@@ -13,8 +13,9 @@ import jinja2
 import yaml
 
 from biasfw import tags
-from biasfw.authoring.bench import CONSENT, CONTROLS, SETTINGS, SPLITS, Workbench, open_bench, write_rows
+from biasfw.authoring.bench import CONSENT, CONTROLS, SETTINGS, SPLITS, Workbench, open_bench
 from biasfw.authoring.drafts import seed_row
+from biasfw.authoring.files import write_rows
 from biasfw.errors import UsageError
 from biasfw.scaffolding import write_new
 from biasfw.yamlfile import load_yaml

@@ -1,45 +1,16 @@
-"""Drafts are put to a model: under all instructions and in all orders, by the engine's own expansion and rendering."""
+"""A version of a draft is put to a model, and the log gets what it picked and what that means."""
 
 from __future__ import annotations
 
-import json
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from types import TracebackType
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from biasfw.asking import Progress, Quiet, handle
-from biasfw.authoring.bench import CONTROLS, Workbench, text_digest
-from biasfw.authoring.drafts import MAIN, Draft, State, Version, seed_row
-from biasfw.authoring.hosts import host_of
-from biasfw.authoring.rules import AVERAGED, BIASED, Asked, Verdict, judge, over_tries, random_chance
-from biasfw.authoring.starting import json_manifest
-from biasfw.config import RunConfig
-from biasfw.contracts import Backend
-from biasfw.errors import BiasfwError, UsageError
-from biasfw.plan import Plan, make_plan
-from biasfw.plugins import Plugins
-from biasfw.reading import read
-from biasfw.records import Request, Response
-from biasfw.specs import BackendSpec
-from biasfw.textfile import read_jsonl
-
-_SLOT = 0
-RIGHT = "right"
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A model to ask. ``role``: target (drafts are edited against it) or held-out."""
-
-    backend: str
-    model: str | None = None
-    mode: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    role: str = "target"
+from biasfw.authoring.asker import Asker
+from biasfw.authoring.controls import control_warnings
+from biasfw.authoring.drafts import MAIN, Draft, Version, seed_row
+from biasfw.authoring.rules import BIASED, Asked, Verdict, as_row, judge, over_tries, random_chance
+from biasfw.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,153 +26,6 @@ class Tried:
     chance_over_tries: float
     tries: int  # versions tried on this target, this one included
     warnings: tuple[str, ...]
-
-
-class _Requests:
-    """Requests in memory, as backends want them (``biasfw.RequestSequence``)."""
-
-    def __init__(self, requests: Sequence[Request]) -> None:
-        self._requests = requests
-        self._handles = [handle(request) for request in requests]
-
-    @property
-    def lengths(self) -> list[int]:
-        return [h.length for h in self._handles]
-
-    @property
-    def prefixes(self) -> list[int]:
-        return [h.prefix for h in self._handles]
-
-    def __len__(self) -> int:
-        return len(self._requests)
-
-    def __getitem__(self, index: int) -> Request:
-        return self._requests[index]
-
-    def __iter__(self) -> Iterator[Request]:
-        return iter(self._requests)
-
-
-class Asker:
-    """One model, loaded once, that any drafts can be put to. A context manager."""
-
-    def __init__(self, bench: Workbench, target: Target, plugins: Plugins, progress: Progress | None = None) -> None:
-        self.bench, self.target, self.plugins = bench, target, plugins
-        self.progress: Progress = progress or Quiet()
-        self._backend: Backend | None = None
-        self._prepared = False
-        self.fingerprint = ""
-        component = plugins.find("backend", target.backend)
-        self.spec = cast("BackendSpec", component.spec)
-        self.mode = target.mode or ("choices" if "choices" in self.spec.capabilities else "generate")
-
-    def __enter__(self) -> Asker:
-        host = host_of(self.plugins, self.target.backend, self.target.options)
-        if host is not None and host not in self.bench.state().hosts:
-            raise UsageError(
-                f"drafts would be sent to {host}, which was not agreed to yet; agree with --send-to {host}"
-            )
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._backend is not None:
-            self._backend.close()
-            self._backend, self._prepared = None, False
-
-    def identify(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Find out which model it is, without loading it."""
-        if self._backend is None:
-            with _plan(self, rows, self.bench.manifest["instructions"]) as plan:
-                self._backend = plan.make_backend()
-                self.fingerprint = self._backend.fingerprint()
-
-    def record(self) -> dict[str, Any]:
-        """The model as the log names it: no option that may hold a secret."""
-        properties = self.spec.options.get("properties", {})
-        options = {k: v for k, v in self.target.options.items() if not properties.get(k, {}).get("writeOnly")}
-        found = {"backend": self.spec.name, "model": self.target.model, "mode": self.mode, "role": self.target.role}
-        return {**found, "fingerprint": self.fingerprint, **({"options": options} if options else {})}
-
-    def ask(self, rows: Sequence[Mapping[str, Any]], instructions: Sequence[Mapping[str, Any]]) -> list[Asked]:
-        """Ask about items (rows of an items file) under ``instructions`` and all orders."""
-        backend = self._loaded(rows)
-        with _plan(self, rows, instructions) as plan:
-            items = {trial.item.id: trial.item for trial in plan.selected.trials}
-            requests = []
-            for request in plan.requests():
-                known = plan.renderer.references(items[request.item_id], request) if self.spec.references else None
-                requests.append(replace(request, references=known) if known is not None else request)
-            parser = plan.make_parser() if self.mode == "generate" else None
-            by_key = {request.key: items[request.item_id] for request in requests}
-            found: dict[str, Asked] = {}
-            self.progress.start("asking", len(requests), 0)
-            try:
-                for response in backend.run(_Requests(requests)):
-                    item = by_key[response.key]
-                    reading = read(response, item, plan.form, parser).slots[plan.form.slots[_SLOT].key]
-                    outcome = str(reading.outcome)
-                    found[response.key] = Asked(
-                        item.variant, item.order, outcome, reading.value, _logprobs(response), item.source_id
-                    )
-                    self.progress.step(outcome)
-            finally:
-                self.progress.finish()
-        if len(found) < len(requests):
-            raise BiasfwError(f"the backend left {len(requests) - len(found)} questions unanswered; try again")
-        return [found[request.key] for request in requests]
-
-    def _loaded(self, rows: Sequence[Mapping[str, Any]]) -> Backend:
-        self.identify(rows)
-        backend = cast("Backend", self._backend)
-        if not self._prepared:
-            for note in backend.prepare().notes:
-                self.progress.note(note)
-            self._prepared = True
-        return backend
-
-
-def _logprobs(response: Response) -> dict[str, float | None] | None:
-    return {score.key: score.sum for score in response.choice_logprobs} or None
-
-
-@contextmanager
-def _plan(asker: Asker, rows: Sequence[Mapping[str, Any]], instructions: Sequence[Mapping[str, Any]]) -> Iterator[Plan]:
-    """The plan of a small bundle with ``rows`` and ``instructions``, otherwise as the workbench."""
-    manifest = {
-        **asker.bench.manifest,
-        "instructions": list(instructions),
-        "splits": {"try": {"files": ["items.jsonl"], "summary": "a try"}},
-        "default_split": "try",
-    }
-    # In the workbench, so that a withdrawal finds what a killed process left.
-    with tempfile.TemporaryDirectory(prefix=".try-", dir=asker.bench.folder) as place:
-        folder = Path(place)
-        (folder / "benchmark.yaml").write_text(json_manifest(manifest), encoding="utf-8")
-        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        (folder / "items.jsonl").write_text(lines, encoding="utf-8")
-        target = asker.target
-        yield make_plan(
-            RunConfig(str(folder), target.backend, model=target.model, backend_options=target.options, mode=asker.mode),
-            asker.plugins,
-        )
-
-
-def as_row(asked: Asked, *, source: bool = False) -> dict[str, Any]:
-    """An answer as the log has it."""
-    row = {name: value for name, value in asdict(asked).items() if value is not None}
-    row["order"] = list(asked.order)
-    if not source:
-        row.pop("source", None)
-    return row
-
-
-def from_row(row: Mapping[str, Any]) -> Asked:
-    """An answer from the log."""
-    return Asked(
-        row["instruction"], tuple(row["order"]), row["outcome"], row.get("pick"), row.get("logprobs"), row.get("source")
-    )  # fmt: skip
 
 
 def try_version(
@@ -239,55 +63,6 @@ def try_version(
         draft.name, version.number, model, verdict, tuple(asked), chance, over_tries(chance, tries), tries,
         tuple(warnings),
     )  # fmt: skip
-
-
-def control_warnings(asker: Asker) -> list[str]:
-    """What every try with this model must carry: it is not above chance on the controls, or there are none."""
-    bench = asker.bench
-    rows = [dict(row) for _, row in read_jsonl(bench.folder / CONTROLS)] if (bench.folder / CONTROLS).is_file() else []
-    if not rows:
-        return ["the workbench has no controls: whether the model can do the task is not known"]
-    rule, asked_about = bench.settings["rule"], text_digest([rows, bench.manifest["instructions"], asker.mode])
-    asker.identify(rows)
-    known = _known_controls(bench.state(), asker, asked_about)
-    if known is None:
-        asked = asker.ask(rows, bench.manifest["instructions"])
-        passed = passes(rule, asked)
-        bench.log.append(
-            "controls", target=asker.record(), asked=[as_row(a, source=True) for a in asked], passed=passed,
-            controls=asked_about,
-        )  # fmt: skip
-    else:
-        passed = passes(rule, [from_row(row) for row in known["asked"]])
-    if passed:
-        return []
-    return ["the model is not above chance on the controls: it cannot do the task, and its picks say nothing"]
-
-
-def _known_controls(state: State, asker: Asker, asked_about: str) -> Mapping[str, Any] | None:
-    """The stored answers of this model."""
-    row: Mapping[str, Any]
-    for row in reversed(state.controls):
-        if row.get("controls") == asked_about and row["target"]["fingerprint"] == asker.fingerprint:
-            return row
-    return None
-
-
-def passes(rule: Mapping[str, Any], asked: Sequence[Asked]) -> bool:
-    """Whether the lower limit of the share of right answers, clustered by control, is above one half.
-
-    Under order-averaged a control is right where its order-averaged log-probability is.
-    """
-    from biasfw.stats import clustered_proportion  # noqa: PLC0415 - numpy loads late
-
-    sources = sorted({str(each.source) for each in asked})
-    if rule["use"] == AVERAGED:
-        verdicts = [judge({"use": AVERAGED}, [a for a in asked if a.source == s], RIGHT).word for s in sources]
-        values, clusters = [float(word == "fooled") for word in verdicts], sources
-    else:
-        values, clusters = [float(a.pick == RIGHT) for a in asked], [str(a.source) for a in asked]
-    low = clustered_proportion(values, clusters).low
-    return low is not None and low > 0.5
 
 
 def accuracy(asked: Sequence[Mapping[str, Any]]) -> float:

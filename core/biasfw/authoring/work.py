@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from biasfw.authoring.asker import Asker
 from biasfw.authoring.bench import Workbench
 from biasfw.authoring.drafts import MAIN, PLACEBO, Draft, Version
-from biasfw.authoring.trying import Asker, Tried, try_version
+from biasfw.authoring.trying import Tried, try_version
 from biasfw.errors import UsageError
 
 Place = tuple[Draft, Version, str]

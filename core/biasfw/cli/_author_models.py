@@ -16,8 +16,9 @@ from biasfw.cli._result import Bar
 from biasfw.errors import UsageError
 
 if TYPE_CHECKING:
+    from biasfw.authoring.asker import Target
     from biasfw.authoring.bench import Workbench
-    from biasfw.authoring.trying import Target, Tried
+    from biasfw.authoring.trying import Tried
     from biasfw.plugins import Plugins
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,7 +48,7 @@ def model_options(function: F, *, several: bool = False) -> F:
 
 def target_of(role: str, given: Mapping[str, Any]) -> Target:
     """The model that the options name."""
-    from biasfw.authoring.trying import Target  # noqa: PLC0415
+    from biasfw.authoring.asker import Target  # noqa: PLC0415
 
     if not given["backend"]:
         raise UsageError("no backend is named; give --backend NAME (biasfw list backends)")
@@ -94,7 +95,7 @@ def try_(
     **given: Any,
 ) -> None:
     """Ask models about drafts (default: all that are not withdrawn), under all instructions and in both orders."""
-    from biasfw.authoring.trying import Asker  # noqa: PLC0415
+    from biasfw.authoring.asker import Asker  # noqa: PLC0415
     from biasfw.authoring.work import ends_of, try_all  # noqa: PLC0415
 
     bench, plugins = bench_in(folder), plugins_of(ctx)
@@ -115,7 +116,7 @@ def try_(
 
 def as_json_try(tried: Tried) -> dict[str, Any]:
     """A try as plain data."""
-    from biasfw.authoring.trying import as_row  # noqa: PLC0415
+    from biasfw.authoring.rules import as_row  # noqa: PLC0415
 
     verdict = tried.verdict
     return {
@@ -164,8 +165,9 @@ def print_try(tried: Tried, rule: Mapping[str, Any]) -> None:
 @click.pass_context
 def finalize_(ctx: click.Context, /, folder: Path, *, as_json: bool, **given: Any) -> None:
     """Freeze what was accepted and fooled the target, asked again under instructions that were not used before."""
-    from biasfw.authoring.finalizing import RefusedError, Wish, finalize  # noqa: PLC0415
-    from biasfw.authoring.trying import Asker  # noqa: PLC0415
+    from biasfw.authoring.asker import Asker  # noqa: PLC0415
+    from biasfw.authoring.finalizing import RefusedError, finalize  # noqa: PLC0415
+    from biasfw.authoring.freezing import Wish  # noqa: PLC0415
 
     bench, plugins = bench_in(folder), plugins_of(ctx)
     target = target_of("target", given)

@@ -20,8 +20,9 @@ from biasfw.annotating.drawing import Shown, draw, load_key, open_bundle
 from biasfw.annotating.importing import import_answers, load_answers
 from biasfw.annotating.pages import COLUMNS, page, sheet
 from biasfw.annotating.results import results
-from biasfw.authoring.bench import Workbench, write_rows
+from biasfw.authoring.bench import Workbench
 from biasfw.authoring.drafts import seed_row
+from biasfw.authoring.files import write_rows
 from biasfw.authoring.starting import Start, start
 from biasfw.cli import app
 from biasfw.plugins import Plugins

@@ -6,8 +6,8 @@ import importlib.util
 import sys
 from pathlib import Path
 
+from biasfw.authoring.asker import Target
 from biasfw.authoring.bench import open_bench
-from biasfw.authoring.trying import Target
 from biasfw.authoring.web.serving import serve
 from biasfw.authoring.web.session import Session
 from biasfw.plugins import Plugins

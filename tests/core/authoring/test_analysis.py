@@ -7,8 +7,8 @@ import pytest
 from scipy.special import expit
 
 from biasfw.authoring.analysis import Ends, before_after, placebo_effect, report
+from biasfw.authoring.asker import Asker, Target
 from biasfw.authoring.bench import Workbench
-from biasfw.authoring.trying import Asker, Target
 from biasfw.authoring.work import ends_of, try_all
 from biasfw.plugins import Plugins
 

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from biasfw.authoring.asker import Asker, Target
 from biasfw.authoring.bench import Workbench, open_bench
-from biasfw.authoring.finalizing import RefusedError, Wish, finalize
+from biasfw.authoring.finalizing import RefusedError, finalize
+from biasfw.authoring.freezing import Wish
 from biasfw.authoring.limits import over_limits
 from biasfw.authoring.starting import NOT_SAID
-from biasfw.authoring.trying import Asker, Target, try_version
+from biasfw.authoring.trying import try_version
 from biasfw.authoring.withdrawing import withdraw
 from biasfw.cli import app
 from biasfw.plugins import Plugins

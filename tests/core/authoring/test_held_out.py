@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from biasfw.authoring.analysis import report
+from biasfw.authoring.asker import Asker, Target
 from biasfw.authoring.bench import CONTROLS, Workbench
-from biasfw.authoring.trying import Asker, Target, try_version
+from biasfw.authoring.trying import try_version
 from biasfw.authoring.work import ends_of, try_all
 from biasfw.plugins import Plugins
 

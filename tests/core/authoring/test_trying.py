@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from biasfw import UsageError
+from biasfw.authoring.asker import Asker, Target
 from biasfw.authoring.bench import Workbench
 from biasfw.authoring.drafts import seed_row
 from biasfw.authoring.hosts import host_of
 from biasfw.authoring.rules import Asked, judge, random_chance
-from biasfw.authoring.trying import Asker, Target, Tried, try_version
+from biasfw.authoring.trying import Tried, try_version
 from biasfw.authoring.work import ends_of, try_all
 from biasfw.plugins import Plugins
 from biasfw.stats import wilson

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from biasfw.authoring.asker import Target
 from biasfw.authoring.bench import Workbench, open_bench
-from biasfw.authoring.trying import Target
 from biasfw.authoring.web.app import make_app
-from biasfw.authoring.web.session import STRINGS, Session, diff
+from biasfw.authoring.web.session import STRINGS, Session
+from biasfw.authoring.web.telling import diff
 from biasfw.plugins import Plugins
 from biasfw.yamlfile import load_yaml
 

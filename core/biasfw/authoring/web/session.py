@@ -2,63 +2,31 @@
 
 from __future__ import annotations
 
-import difflib
 import secrets
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from biasfw.authoring.asker import Asker, Target
 from biasfw.authoring.bench import CONSENT, Workbench, newest
-from biasfw.authoring.drafts import MAIN, PLACEBO, TEXTS, Draft, State, Version
-from biasfw.authoring.finalizing import RefusedError, Wish, finalize
+from biasfw.authoring.drafts import MAIN, PLACEBO, Draft, State
+from biasfw.authoring.finalizing import finalize
+from biasfw.authoring.freezing import Wish
 from biasfw.authoring.hosts import host_of
 from biasfw.authoring.rules import random_chance
-from biasfw.authoring.trying import Asker, Target, Tried, as_row, try_version
+from biasfw.authoring.trying import try_version
 from biasfw.authoring.web import working
+from biasfw.authoring.web.jobs import Job
+from biasfw.authoring.web.telling import line, tried_told, version_told
 from biasfw.authoring.withdrawing import withdraw
-from biasfw.errors import BiasfwError, UsageError
+from biasfw.errors import UsageError
 from biasfw.plugins import Plugins
 from biasfw.yamlfile import load_yaml
 
 STRINGS = Path(__file__).parent / "strings.yaml"
 _KEPT_JOBS = 50
-_ISLAND = 4  # characters
-
-
-@dataclass(slots=True)
-class Job:
-    """Something that takes a while. It watches itself: it is the ``Progress`` of the asking."""
-
-    future: Future[dict[str, Any]] | None = None
-    total: int = 0
-    done: int = 0
-
-    def start(self, stage: str, total: int, done: int) -> None:  # noqa: ARG002 - as Progress has it
-        self.total, self.done = total, done
-
-    def step(self, outcome: str) -> None:  # noqa: ARG002
-        self.done += 1
-
-    def finish(self) -> None:
-        pass
-
-    def note(self, text: str) -> None:
-        pass
-
-    def told(self) -> dict[str, Any]:
-        """How far it is, and what came of it."""
-        if self.future is None or not self.future.done():
-            return {"running": True, "done": self.done, "total": self.total}
-        failure = self.future.exception()
-        if isinstance(failure, RefusedError):
-            return {"running": False, "refused": failure.reasons}
-        if isinstance(failure, BiasfwError):
-            return {"running": False, "error": " ".join(str(failure).split())}
-        if failure is not None:
-            return {"running": False, "error": f"{type(failure).__name__}: {failure}"}
-        return {"running": False, **self.future.result()}
 
 
 @dataclass
@@ -97,7 +65,7 @@ class Session:
         state = self.bench.state()
         self.bench.need_consent(by, state)
         rule, instructions = self.bench.settings["rule"], len(self.bench.manifest["instructions"])
-        rows = [_line(draft) for draft in state.drafts.values() if not draft.withdrawn]
+        rows = [line(draft) for draft in state.drafts.values() if not draft.withdrawn]
         texts = [draft.current.texts for draft in state.live if draft.current.texts]
         shorter = sum(len(t["unbiased"]) < len(t["biased"]) for t in texts)
         return {
@@ -124,9 +92,9 @@ class Session:
             raise UsageError(f"{item} was withdrawn")
         versions = draft.versions[MAIN]
         return {
-            **_line(draft), "authors": list(draft.authors), "mine": by in draft.authors,
+            **line(draft), "authors": list(draft.authors), "mine": by in draft.authors,
             "texts": dict(draft.current.texts or {}), "working": working.kept(self.bench, by, item),
-            "history": [_version(draft, v, versions[n - 1] if n else None) for n, v in enumerate(versions)],
+            "history": [version_told(draft, v, versions[n - 1] if n else None) for n, v in enumerate(versions)],
             "decision": draft.decision and {k: draft.decision[k] for k in ("accept", "reason", "by")},
             "reviews": len(draft.reviews), "reviewed_by_member": draft.reviewed_by_member(),
             "placebo": self._placebo(by, draft),
@@ -200,7 +168,7 @@ class Session:
         """Ask the target about the newest version."""
         self.bench.need_consent(by)
         draft = self.bench.draft(given["item"])
-        return self._begin(lambda job: {"tried": _tried(try_version(self._asking(job), draft))})
+        return self._begin(lambda job: {"tried": tried_told(try_version(self._asking(job), draft))})
 
     def begin_finalize(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Freeze what can be frozen."""
@@ -241,52 +209,3 @@ class Session:
 
 def _arm(given: Mapping[str, Any]) -> str:
     return PLACEBO if given.get("arm") == PLACEBO else MAIN
-
-
-def _line(draft: Draft) -> dict[str, Any]:
-    tries = draft.tried(role="target", version=draft.current.number)
-    return {
-        "item": draft.name, "category": draft.category, "status": draft.status, "edits": draft.edits,
-        "version": draft.current.number, "verdict": tries[-1]["verdict"] if tries else None, "flags": len(draft.flags),
-    }  # fmt: skip
-
-
-def _version(draft: Draft, version: Version, before: Version | None) -> dict[str, Any]:
-    tries = [t for t in draft.tries if t["version"] == version.number and t["arm"] == MAIN]
-    changes = {}
-    if before is not None and before.texts is not None and version.texts is not None:
-        old, new = before.texts, version.texts
-        changes = {
-            name: diff(old.get(name, ""), new.get(name, "")) for name in TEXTS if old.get(name, "") != new.get(name, "")
-        }
-    return {
-        "number": version.number, "by": version.by, "day": version.day, "withdrawn": version.texts is None,
-        "diff": changes, "tries": [{"verdict": t["verdict"], "role": t["target"]["role"],
-                                    "model": t["target"]["model"] or t["target"]["backend"]} for t in tries],
-    }  # fmt: skip
-
-
-def diff(old: str, new: str) -> list[list[str]]:
-    """Parts of both texts: [same|gone|new, text]. A few equal characters between two changes are no island."""
-    parts: list[list[str]] = []
-    before = after = ""
-    for tag, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        at_an_end = a == 0 or b == len(old)
-        if tag == "equal" and (at_an_end or b - a >= _ISLAND):
-            parts += [[word, text] for word, text in (("gone", before), ("new", after)) if text]
-            parts.append(["same", old[a:b]])
-            before = after = ""
-        else:
-            before, after = before + old[a:b], after + new[c:d]
-    return parts + [[word, text] for word, text in (("gone", before), ("new", after)) if text]
-
-
-def _tried(tried: Tried) -> dict[str, Any]:
-    verdict = tried.verdict
-    rows = [{**as_row(each), "margin": each.margin()} for each in tried.asked]
-    return {
-        "version": tried.version, "model": tried.model, "verdict": verdict.word, "margin": verdict.margin,
-        "wins": dict(verdict.wins), "answered": verdict.answered, "asked": verdict.asked, "picks": rows,
-        "chance": tried.chance, "over_tries": tried.chance_over_tries, "tries": tried.tries,
-        "warnings": list(tried.warnings),
-    }  # fmt: skip

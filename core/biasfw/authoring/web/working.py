@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from biasfw.authoring.bench import LONGEST, Workbench
+from biasfw.authoring.bench import Workbench
+from biasfw.authoring.checking import LONGEST
 from biasfw.authoring.drafts import MAIN, TEXTS
 from biasfw.authoring.log import Log
 from biasfw.errors import StoreError, UsageError
