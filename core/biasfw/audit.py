@@ -26,7 +26,7 @@ from biasfw.agreement import (
 )
 from biasfw.codec import encode
 from biasfw.judges_used import contains, models, of_one_family, same_judges, stated_rules, swapped_pairs
-from biasfw.verdicts import StoredRun, Verdicts
+from biasfw.verdicts import JudgedRun, Verdicts
 
 NOTE = "agreement is not accuracy: judges that share a mistake agree"
 
@@ -40,7 +40,7 @@ class Slice:
     rows: np.ndarray[Any, np.dtype[np.intp]]
 
 
-def audit(run: StoredRun, swapped: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+def audit(run: JudgedRun, swapped: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
     """Everything that the stored judgements say about the judges, as plain data.
 
     Args:
@@ -75,7 +75,7 @@ def audit(run: StoredRun, swapped: Sequence[tuple[str, str]] = ()) -> dict[str, 
 class _Raters:
     """The labels of every judge and every member of a panel as codes: (n,) over the rows of the run."""
 
-    def __init__(self, run: StoredRun) -> None:
+    def __init__(self, run: JudgedRun) -> None:
         self.run = run
         self.labels: list[str] = []
         self._code: dict[str, int] = {}
@@ -108,7 +108,7 @@ class _Raters:
         return {self.labels[code]: count for code, count in sorted(counts.items(), key=lambda pair: -pair[1])}
 
 
-def _slices(run: StoredRun) -> Iterator[Slice]:
+def _slices(run: JudgedRun) -> Iterator[Slice]:
     languages = list(dict.fromkeys(row.language for row in run.rows))
     column = np.array([row.language for row in run.rows], dtype=np.str_)
     for slot in run.slots:
@@ -118,7 +118,7 @@ def _slices(run: StoredRun) -> Iterator[Slice]:
             yield Slice(slot, language, np.flatnonzero(column == language))
 
 
-def _judge(run: StoredRun, verdicts: Verdicts) -> dict[str, Any]:
+def _judge(run: JudgedRun, verdicts: Verdicts) -> dict[str, Any]:
     """What a judge is, and what became of the responses it had before it."""
     slots = {
         slot: {"parse_rate": verdicts.parse_rate(slot), "outcomes": dict(sorted(counts.items()))}
@@ -151,7 +151,7 @@ def _agreement(raters: _Raters, slices: Sequence[Slice], among: str, names: Sequ
 
 
 def _pairs(
-    raters: _Raters, slices: Sequence[Slice], sets: Sequence[tuple[str, list[str]]], run: StoredRun
+    raters: _Raters, slices: Sequence[Slice], sets: Sequence[tuple[str, list[str]]], run: JudgedRun
 ) -> Iterator[dict[str, Any]]:
     """Every two judges, panels among them, and every two members of a panel."""
     files = [verdicts.name for verdicts in run.verdicts]
@@ -170,7 +170,7 @@ def _pairs(
                 }
 
 
-def _left_out(raters: _Raters, slices: Sequence[Slice], panel: Verdicts, run: StoredRun) -> Iterator[dict[str, Any]]:
+def _left_out(raters: _Raters, slices: Sequence[Slice], panel: Verdicts, run: JudgedRun) -> Iterator[dict[str, Any]]:
     """What the panel would have decided without one of its members."""
     stated = stated_rules(run, panel.name)
     for part in slices:

@@ -183,6 +183,6 @@ class Reader(Protocol):
 class Reporter(Protocol):
     """Writes a report about finished runs. Built as ``Reporter(options: Mapping[str, Any])``."""
 
-    def write(self, runs: Sequence[Path], output: Path) -> None:
-        """Write a report on the run directories ``runs`` to ``output``."""
+    def write(self, runs: Sequence[Path], output: Path) -> Sequence[str] | None:
+        """Write a report on the run directories ``runs`` to ``output``; what a user has to know of it, if anything."""
         ...

@@ -32,7 +32,8 @@ class JsonLines:
     id_field: str = "key"
     last_wins: bool = False  # of several lines with one id: the last one, else the first
     index: dict[str, tuple[int, int]] = field(default_factory=dict)
-    repairs: list[str] = field(default_factory=list)
+    flaws: list[tuple[int, bool]] = field(default_factory=list)  # damaged lines: number, and whether it is a torn last
+    repairs: list[str] = field(default_factory=list)  # what was done about them
     _file: int | None = None
     _reader: BinaryIO | None = None
     _end: int = 0
@@ -45,12 +46,13 @@ class JsonLines:
             StoreError: it cannot be read or written.
         """
         try:
-            good, damaged, end = self._scan()
+            good, damaged, end = self._scan(keep=write)
         except OSError as failure:
             raise StoreError(
                 f"cannot read {self.path}: {failure.strerror or failure}; put it back or remove it"
             ) from failure
         if write:
+            self.repairs += [self._repair(number, torn=torn) for number, torn in self.flaws]
             try:
                 if damaged:
                     self._rewrite(good, damaged)
@@ -63,8 +65,13 @@ class JsonLines:
                 self._fail(failure)
         return self
 
-    def _scan(self) -> tuple[list[bytes], list[tuple[int, bytes]], int]:
-        """Index the good lines; return them (only if some line is damaged), the damaged ones, and the good end."""
+    def _repair(self, number: int, *, torn: bool) -> str:
+        if torn:
+            return f"{self.path.name}: the torn last line {number} was cut off"
+        return f"{self.path.name}: line {number} is damaged; kept aside in {self.path.name}.damaged"
+
+    def _scan(self, *, keep: bool) -> tuple[list[bytes], list[tuple[int, bytes]], int]:
+        """Index the good lines; return them (only to ``keep``, if some are damaged), the damaged, and the good end."""
         good: list[bytes] = []
         damaged: list[tuple[int, bytes]] = []
         offset = end = 0
@@ -78,13 +85,12 @@ class JsonLines:
                     self._note(name, offset, len(line))
                     end = offset + len(line)
                 elif torn:
-                    self.repairs.append(f"{self.path.name}: the torn last line {number} was cut off")
+                    self.flaws.append((number, True))
                 elif line.strip():
+                    self.flaws.append((number, False))
                     damaged.append((number, line))
                 offset += len(line)
-        for number, _ in damaged:
-            self.repairs.append(f"{self.path.name}: line {number} is damaged; kept aside in {self.path.name}.damaged")
-        if damaged:
+        if damaged and keep:
             with self.path.open("rb") as file:
                 good = [line for line in file if self._id(line) is not None]
         return good, damaged, end

@@ -10,20 +10,20 @@ from biasfw.errors import UsageError
 from biasfw.families import families
 from biasfw.keys import canonical
 from biasfw.phrases import listed
-from biasfw.verdicts import StoredRun
+from biasfw.verdicts import JudgedRun
 
 _ORDER, _AS_LISTED = "label_order", "listed"  # the option of a judge that turns the labels in its prompt round
 _FAVOUR = "; judges tend to favour their own kind"
 
 
-def definition(run: StoredRun, name: str) -> Mapping[str, Any]:
+def definition(run: JudgedRun, name: str) -> Mapping[str, Any]:
     """The judge as run.json has it; empty for one that was stored without."""
     entry = run.info.get("judges", {}).get(name, {})
     found = entry.get("definition", {})
     return found if isinstance(found, Mapping) else {}
 
 
-def stated_rules(run: StoredRun, panel: str) -> list[PanelRule]:
+def stated_rules(run: JudgedRun, panel: str) -> list[PanelRule]:
     """The rule that a panel says it follows, if it is one of votes."""
     options = definition(run, panel).get("options", {})
     if options.get("rule") not in ("majority", "unanimous", None):
@@ -32,7 +32,7 @@ def stated_rules(run: StoredRun, panel: str) -> list[PanelRule]:
     return [PanelRule(options.get("rule") or "majority", quorum if isinstance(quorum, int) else 0)]
 
 
-def contains(run: StoredRun, first: str, second: str) -> bool:
+def contains(run: JudgedRun, first: str, second: str) -> bool:
     """Whether one of the two judges is a member of the other."""
     judges = run.info.get("judges", {})
     return any(
@@ -41,7 +41,7 @@ def contains(run: StoredRun, first: str, second: str) -> bool:
     )
 
 
-def swapped_pairs(run: StoredRun, given: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+def swapped_pairs(run: JudgedRun, given: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Pairs of judgements that differ in the order of the labels alone: those given, and those that run.json tells."""
     names = [verdicts.name for verdicts in run.verdicts]
     for name in (name for pair in given for name in pair):
@@ -64,7 +64,7 @@ def _without_order(definition: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, **({"options": options} if options else {})}
 
 
-def same_judges(run: StoredRun, swapped: Sequence[tuple[str, str]]) -> list[str]:
+def same_judges(run: JudgedRun, swapped: Sequence[tuple[str, str]]) -> list[str]:
     """Warnings of judges that are there several times: one judge in two versions is not two judges."""
     undefined = {each.judge for each in run.verdicts if not definition(run, each.name)}
     found: dict[str, list[str]] = {}
@@ -79,7 +79,7 @@ def same_judges(run: StoredRun, swapped: Sequence[tuple[str, str]]) -> list[str]
     return warnings
 
 
-def models(run: StoredRun, name: str) -> set[str]:
+def models(run: JudgedRun, name: str) -> set[str]:
     """The names of the models that judge ``name`` or its members ask."""
     entry = run.info.get("judges", {}).get(name, {})
     defined = definition(run, name)
@@ -92,7 +92,7 @@ def models(run: StoredRun, name: str) -> set[str]:
     return found
 
 
-def of_one_family(run: StoredRun) -> list[str]:
+def of_one_family(run: JudgedRun) -> list[str]:
     """Judges that share a family with the subject, by the names of the models."""
     subject = [run.info.get("identity", {}).get("model"), run.info["config"].get("model")]
     own = {family for name in subject if isinstance(name, str) for family in families(name)}

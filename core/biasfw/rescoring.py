@@ -18,8 +18,9 @@ from biasfw.keys import canonical
 from biasfw.phrases import listed
 from biasfw.plan import Plan, make_plan
 from biasfw.plugins import Plugins
+from biasfw.runfiles import open_files
 from biasfw.specs import JudgeSpec
-from biasfw.store import RunDirectory, read_run
+from biasfw.store import RunDirectory
 
 
 def reopen(path: Path, plugins: Plugins, *, ask: bool, **changes: Any) -> Plan:
@@ -29,12 +30,7 @@ def reopen(path: Path, plugins: Plugins, *, ask: bool, **changes: Any) -> Plan:
         StoreError: there is no run in ``path``, or the benchmark's data or prompts have changed since.
         UsageError: a judge is to ask, and the run keeps only a part of what its model needs.
     """
-    info = path / "run.json"
-    if not info.is_file():
-        raise StoreError(f"{path} holds no run (no run.json); give a folder that biasfw run made")
-    stored = read_run(info)
-    if stored is None:
-        raise StoreError(f"{info} is damaged; run the command that made it once more")
+    stored = open_files(path).info
     config = RunConfig.from_mapping({**stored["config"], **_places(path, stored["benchmark"]), **changes})
     if (Path(config.benchmark) / MANIFEST).is_file():  # a folder, whose default split need not be the one that was run
         config = replace(config, benchmark=f"{config.benchmark}:{stored['benchmark']['split']}")

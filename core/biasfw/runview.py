@@ -18,15 +18,15 @@ import numpy.typing as npt
 from biasfw import bundles, languages
 from biasfw.bundles import Bundle
 from biasfw.codec import decode
-from biasfw.errors import BiasfwError, StoreError
+from biasfw.errors import StoreError
 from biasfw.form import Form
 from biasfw.jsonlines import JsonLines
 from biasfw.keys import sha256_json
 from biasfw.languages import LanguagePack
 from biasfw.plugins import Plugins
-from biasfw.records import Item, Judgement, Outcome, Request, Response, Score
-from biasfw.scorefiles import FOLDER, in_words
-from biasfw.store import RunDirectory, read_run
+from biasfw.records import Item, Judgement, Request, Response, Score
+from biasfw.runfiles import RunFiles, benchmark_of, open_files
+from biasfw.scorefiles import in_words
 
 _CHUNK = 1 << 24  # bytes
 
@@ -78,7 +78,7 @@ class RunView:
     @property
     def judges(self) -> tuple[str, ...]:
         """The names of the judges that have judged, in the order of ``scores``, then others by name."""
-        found = sorted(path.stem for path in (self.path / "judgements").glob("*.jsonl"))
+        found = RunFiles(self.path, self.info).judges()
         first = dict.fromkeys(file.judge for file in self.scores if file.judge in found)
         return (*first, *(name for name in found if name not in first))
 
@@ -94,25 +94,24 @@ class RunView:
         Raises:
             StoreError: a file cannot be read.
         """
-        return RunRows(self.path, self.judges)
+        return RunRows(RunFiles(self.path, self.info), self.judges)
 
 
 class RunRows:
-    """Every stored request in the order in which they were rendered: a sequence that reads each row on access."""
+    """Every stored request in the order in which they were rendered: a sequence that reads each row on access.
 
-    def __init__(self, path: Path, judges: tuple[str, ...]) -> None:
-        with RunDirectory(path, write=False) as directory:
-            self._keys = list(directory.requests.index)
-            self._items, self._requests = _Reader(directory.items), _Reader(directory.requests)
-            self._answers = [
-                (file.path.name, _Reader(file), _line_ends(file.path))
-                for file in (directory.responses, directory.failures)
-            ]
-        self._judgements = {}
-        for name in judges:
-            file = path / "judgements" / f"{name}.jsonl"
-            lines = JsonLines(file, "judgement", "response_key", last_wins=True)
-            self._judgements[name] = _Reader(lines.open(write=False))
+    ``flaws`` says what could not be read in its files, and is to be shown with them.
+    """
+
+    def __init__(self, files: RunFiles, judges: tuple[str, ...]) -> None:
+        self._keys = files.keys()
+        self._items, self._requests = _Reader(files.items), _Reader(files.requests)
+        self._answers = [
+            (file.path.name, _Reader(file), _line_ends(file.path)) for file in (files.responses, files.failures)
+        ]
+        self._judgements = {name: _Reader(files.judgements(name)) for name in judges}
+        self._files = files
+        self.flaws = files.flaws
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -130,7 +129,11 @@ class RunRows:
                 line = int(np.searchsorted(ends, reader.index[key][0])) + 1
                 break
         item = decode(Item, self._items.read(request.item_id))
-        return RunRow(item, request, response, name, line, _verdicts(self._judgements, response))
+        return RunRow(item, request, response, name, line, self._verdicts(key) if response is not None else {})
+
+    def _verdicts(self, key: str) -> dict[str, Judgement]:
+        stored = {name: reader.read(key) for name, reader in self._judgements.items() if key in reader.index}
+        return {name: decode(Judgement, row) for name, row in stored.items() if not self._files.outdated(row)}
 
     def languages(self) -> list[str]:
         """The language of every row, without reading the rest of it."""
@@ -170,18 +173,6 @@ class _Reader:
             self._file.close()
 
 
-def _verdicts(judgements: Mapping[str, _Reader], response: Response | None) -> dict[str, Judgement]:
-    """The judgements of a response; one on a failure that was mended since is out of date."""
-    found = {}
-    for name, reader in judgements.items():
-        if response is not None and response.key in reader.index:
-            judgement = decode(Judgement, reader.read(response.key))
-            failed = any(reading.outcome is Outcome.ERROR for reading in judgement.slots.values())
-            if not failed or response.error is not None:
-                found[name] = judgement
-    return found
-
-
 def _line_ends(path: Path) -> npt.NDArray[np.int64]:
     """The offset of every line end: line numbers hold although damaged lines are passed over."""
     found: list[npt.NDArray[np.int64]] = []
@@ -202,36 +193,18 @@ def view_run(path: Path, plugins: Plugins | None = None) -> RunView:
         UsageError: its benchmark is not installed.
     """
     plugins = plugins or Plugins.installed()
-    if not (path / "run.json").is_file():
-        raise StoreError(f"{path} holds no run (no run.json); give a folder that biasfw run made")
-    info = read_run(path / "run.json")
-    if info is None:
-        raise StoreError(f"{path / 'run.json'} is damaged; run the command that made it once more")
-    scores = _score_files(path, info)
+    files = open_files(path)
+    info = files.info
+    scores = _score_files(files)
     if not scores:
-        raise StoreError(f"{path} was not scored; run: biasfw score {path}")
-    bundle = _bundle(info, plugins)
+        raise StoreError("; ".join(files.flaws) or f"{path} was not scored; run: biasfw score {path}")
+    bundle = benchmark_of(path, info, plugins)
     protocol = info["protocol"]
     form = bundles.make_form(bundle.manifest, protocol["conditions"], protocol.get("without", ()))
-    notes = list(info["benchmark"].get("notes", ()))
+    notes = [*files.flaws, *info["benchmark"].get("notes", ())]
     if sha256_json(bundle.written) != info["benchmark"]["manifest_sha256"]:
         notes.append("the benchmark's description has changed since the run was made: it is told as it is now")
     return RunView(path, info, bundle, form, _packs(bundle, form, plugins), scores, tuple(notes), bundle.manifest)
-
-
-def _bundle(info: Mapping[str, Any], plugins: Plugins) -> Bundle:
-    """The benchmark of a run at the split that was run: by the folder that was named, else by its name."""
-    config, benchmark = info["config"], info["benchmark"]
-    data = Path(config["data"]) if config.get("data") else None
-    named = str(config["benchmark"])
-    if "/" not in named and "\\" not in named and named != ".":
-        named = f"{named.partition(':')[0]}:{benchmark['split']}"
-    try:
-        return bundles.find(named, plugins, data)
-    except BiasfwError:
-        if named == benchmark["name"]:
-            raise
-    return bundles.find(f"{benchmark['name']}:{benchmark['split']}", plugins, data)
 
 
 def _packs(bundle: Bundle, form: Form, plugins: Plugins) -> dict[str, LanguagePack]:
@@ -240,29 +213,17 @@ def _packs(bundle: Bundle, form: Form, plugins: Plugins) -> dict[str, LanguagePa
     return languages.load_packs(folders, form.languages, overrides=own if own.is_dir() else None)
 
 
-def _score_files(path: Path, info: Mapping[str, Any]) -> tuple[RunScores, ...]:
+def _score_files(files: RunFiles) -> tuple[RunScores, ...]:
     """Every file of scores/: all metrics before some, more responses before fewer, the run's judge before others."""
-    entries: Mapping[str, Any] = info.get("scored", {})
+    entries: Mapping[str, Any] = files.info.get("scored", {})
     ranks = {name: place for place, name in enumerate(entries)}
     found = []
-    for file in sorted((path / FOLDER).glob("*.json")):
-        name = f"{FOLDER}/{file.name}"
-        document = _document(file)
+    for name, document in files.score_files().items():
         filters = document.get("filters", {})
         responses = entries.get(name, {}).get("responses", max((s["n"] for s in document["scores"]), default=0))
         said = in_words({"selection": document.get("selection", ""), "filters": filters})
         scores = tuple(decode(Score, score) for score in document["scores"])
         judge = document["judge"]
-        rank = ("metrics" in filters, -responses, judge != info.get("judge", judge), -ranks.get(name, -1), name)
+        rank = ("metrics" in filters, -responses, judge != files.info.get("judge", judge), -ranks.get(name, -1), name)
         found.append((rank, RunScores(name, judge, scores, document, responses, not filters, said)))
     return tuple(stored for _, stored in sorted(found, key=lambda pair: pair[0]))
-
-
-def _document(file: Path) -> dict[str, Any]:
-    try:
-        document: dict[str, Any] = json.loads(file.read_bytes())
-        if isinstance(document["scores"], list) and isinstance(document["judge"], str):
-            return document
-    except (ValueError, KeyError, TypeError, RecursionError):
-        pass
-    raise StoreError(f"{file} is damaged; run: biasfw score {file.parents[1]}")

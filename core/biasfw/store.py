@@ -24,6 +24,7 @@ from biasfw.jsonlines import JsonLines, write_atomically
 from biasfw.keys import canonical
 from biasfw.records import Identity, Item, Request, Response
 
+SCHEMA_VERSION = 1  # of run.json
 FIXED_IDENTITY = ("fingerprint", "architecture", "quantisation", "dtype", "template_sha256")
 
 
@@ -114,7 +115,7 @@ class RunDirectory:
     def save(self, **changes: Any) -> None:
         """Merge ``changes`` into run.json and write it whole."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        self.info = {"schema_version": 1, "created": now, **self.info, **changes, "updated": now}
+        self.info = {"schema_version": SCHEMA_VERSION, "created": now, **self.info, **changes, "updated": now}
         self.info.setdefault("environment", environment())
         text = json.dumps(self.info, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
         self.write_file("run.json", text)
@@ -202,11 +203,21 @@ class RunDirectory:
 
 
 def read_run(path: Path) -> dict[str, Any] | None:
-    """What a run.json holds; None if it is damaged or was changed into something that no run has."""
+    """What a run.json holds; None if it is damaged or was changed into something that no run has.
+
+    Raises:
+        StoreError: a newer biasfw wrote it.
+    """
     try:
         info: dict[str, Any] = json.loads(path.read_bytes(), parse_constant=_refuse)
     except (ValueError, RecursionError):
         return None
+    version = info.get("schema_version") if isinstance(info, dict) else None
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{path} was written by a newer biasfw (schema {version}, this one reads {SCHEMA_VERSION}); "
+            "upgrade: pip install -U biasfw"
+        )
     sound = schemas.valid("run")(info) and schemas.valid("config")(info["config"])
     return info if sound else None
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from biasfw import bundles
 from biasfw.bundles import Bundle
-from biasfw.errors import StoreError, UsageError
-from biasfw.jsonlines import JsonLines
+from biasfw.errors import UsageError
 from biasfw.keys import sha256_json
 from biasfw.plugins import Plugins
-from biasfw.scorefiles import FOLDER
-from biasfw.store import RunDirectory, read_run
+from biasfw.runfiles import Record, RunFiles, benchmark_of, open_files
 
-Record = Mapping[str, Any]
+__all__ = ["Asked", "Record", "StoredRun", "common_judge", "open_run"]
+
 _AGAINST = ("position-locked", "not interpretable")  # how metrics say that a score is not to be read
 
 
@@ -36,9 +31,23 @@ class Asked:
 class StoredRun:
     """A run directory: run.json, the manifest of its benchmark, and readers of its records."""
 
-    path: Path
-    info: Record
+    files: RunFiles
     bundle: Bundle
+
+    @property
+    def path(self) -> Path:
+        """The run directory."""
+        return self.files.path
+
+    @property
+    def info(self) -> Record:
+        """Its run.json."""
+        return self.files.info
+
+    @property
+    def flaws(self) -> tuple[str, ...]:
+        """What could not be read of the files that were asked for until now; to be shown with every result."""
+        return self.files.flaws
 
     @property
     def name(self) -> str:
@@ -76,11 +85,11 @@ class StoredRun:
     @cached_property
     def items(self) -> dict[str, Record]:
         """Every stored item by id, in the order of the file."""
-        return {str(row["id"]): row for row in self._lines("items", "stored-item", "id").rows()}
+        return {str(row["id"]): row for row in self.files.items.rows()}
 
     @cached_property
     def asked(self) -> list[Asked]:
-        """Every stored request, in the order of the file; prompts only as hashes."""
+        """Every stored request whose item can be read, in the order of the file; prompts only as hashes."""
         return [
             Asked(
                 str(row["key"]),
@@ -88,13 +97,12 @@ class StoredRun:
                 int(row.get("repeat", 0)),
                 sha256_json([row.get("messages"), row.get("prompt"), row.get("choices")]),
             )
-            for row in self._lines("requests", "request", "key").rows()
+            for row in self.files.asked()
         ]
 
     def judges(self) -> list[str]:
         """Names of the judgement files: that of the last scores first, then in the order of their names."""
-        folder = self.path / "judgements"
-        found = sorted(path.stem for path in folder.glob("*.jsonl")) if folder.is_dir() else []
+        found = self.files.judges()
         last = [self.info["judge"]] if "judge" in self.info else [doc["judge"] for doc in self.scores()[::-1]]
         first = [name for name in last if name in found]
         return list(dict.fromkeys([*first, *found]))
@@ -106,8 +114,7 @@ class StoredRun:
 
     def judgements(self, judge: str) -> dict[str, Record]:
         """Response key -> the last judgement of ``judge``."""
-        lines = self._lines(f"judgements/{judge}", "judgement", "key")
-        return {str(row["response_key"]): row for row in lines.rows()}
+        return {str(row["response_key"]): row for row in self.files.judgements(judge).rows()}
 
     def slots(self, judge: str) -> dict[str, Record]:
         """Response key -> what ``judge`` read in each slot; kept, since a run is compared with many."""
@@ -120,18 +127,9 @@ class StoredRun:
         return {}
 
     def scores(self) -> list[Record]:
-        """The documents in scores/ that run.json knows, oldest first; damaged ones are left out."""
-        found: list[Record] = []
-        for name in self.info.get("scored", {}):
-            if Path(name).parent != Path(FOLDER):  # a run from elsewhere points nowhere else
-                continue
-            try:
-                document = json.loads((self.path / name).read_bytes())
-            except (OSError, ValueError):
-                continue
-            if isinstance(document, dict) and isinstance(document.get("scores"), list) and "judge" in document:
-                found.append({**document, "file": name})
-        return found
+        """The documents in scores/ that run.json knows, oldest first."""
+        there = self.files.score_files()
+        return [{**there[name], "file": name} for name in self.info.get("scored", {}) if name in there]
 
     def whole(self, judge: str) -> Record | None:
         """The last scores of the whole benchmark by its own metrics, as ``judge`` read it."""
@@ -148,38 +146,16 @@ class StoredRun:
         ]
         return [each for each in dict.fromkeys(reasons) if each.startswith(_AGAINST)]
 
-    def directory(self) -> RunDirectory:
-        """The run directory, to be opened for reading."""
-        return RunDirectory(self.path, write=False)
-
-    def _lines(self, name: str, schema: str, id_field: str) -> JsonLines:
-        return JsonLines(self.path / f"{name}.jsonl", schema, id_field=id_field).open(write=False)
-
 
 def open_run(path: Path, plugins: Plugins) -> StoredRun:
     """Read run.json in ``path`` and the manifest of its benchmark.
 
     Raises:
-        StoreError: there is no run, or it is damaged.
+        StoreError: there is no run, it is damaged, or a newer biasfw wrote it.
         UsageError: nobody offers the benchmark any more.
     """
-    info = path / "run.json"
-    if not info.is_file():
-        raise StoreError(f"{path} holds no run (no run.json); give a folder that biasfw run made")
-    stored = read_run(info)
-    if stored is None:
-        raise StoreError(f"{info} is damaged; run the command that made it once more")
-    return StoredRun(path, stored, _bundle(path, stored, plugins))
-
-
-def _bundle(path: Path, stored: Record, plugins: Plugins) -> Bundle:
-    named, split = str(stored["config"]["benchmark"]), str(stored["benchmark"]["split"])
-    noted = stored["benchmark"].get("folder")  # as seen from the run
-    if noted and (path / noted / bundles.MANIFEST).is_file():
-        return bundles.load((path / noted).resolve(), split)
-    if (Path(named) / bundles.MANIFEST).is_file() or "/" in named or "\\" in named:
-        return bundles.load(Path(named), split)
-    return bundles.find(f"{named.partition(':')[0]}:{split}", plugins)
+    files = open_files(path)
+    return StoredRun(files, benchmark_of(path, files.info, plugins))
 
 
 def common_judge(runs: list[StoredRun], wanted: str | None = None) -> str | None:

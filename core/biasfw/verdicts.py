@@ -11,10 +11,9 @@ from typing import Any
 
 from biasfw.codec import decode
 from biasfw.errors import StoreError, UsageError
-from biasfw.jsonlines import JsonLines
 from biasfw.phrases import listed
 from biasfw.records import Judgement, Outcome, Reading
-from biasfw.store import RunDirectory
+from biasfw.runfiles import RunFiles, open_files
 
 REFUSED, ABSTAINED = "refused", "abstained"
 _UNREAD = frozenset({Outcome.UNPARSED, Outcome.TRUNCATED, Outcome.JUDGE_UNPARSED, Outcome.JUDGE_ERROR})
@@ -67,7 +66,7 @@ class Verdicts:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredRun:
+class JudgedRun:
     """Rows, slots and verdicts of a run, and its run.json."""
 
     path: Path
@@ -88,41 +87,32 @@ def label_of(reading: Reading) -> str | None:
     return REFUSED if reading.outcome is Outcome.REFUSED else None
 
 
-def open_run(path: Path, judges: Sequence[str] | None = ()) -> StoredRun:
+def open_run(path: Path, judges: Sequence[str] | None = ()) -> JudgedRun:
     """Read a run and the judgements of ``judges`` (``rules`` or ``rules-1a2b3c4d``; default: all; None: of nobody).
 
     Raises:
         StoreError: there is no run in ``path``.
         UsageError: a judge is not there, or stored in several versions.
     """
-    if not (path / "run.json").is_file():
-        raise StoreError(f"{path} holds no run (no run.json); give a folder that biasfw run made")
-    with RunDirectory(path, write=False) as directory:
-        rows = tuple(_rows(directory))
-        warnings = list(directory.warnings)
-        info = dict(directory.info)
-    if judges is None:
-        return StoredRun(path, info, rows, (), tuple(warnings))
-    there = sorted(file.stem for file in (path / "judgements").glob("*.jsonl"))
+    files = open_files(path)
+    rows = tuple(_rows(files))
     found = []
-    for name in _chosen(judges, there, path):
-        verdicts, repairs = _read(path / "judgements" / f"{name}.jsonl", {row.key for row in rows})
-        found.append(verdicts)
-        warnings += repairs
-    return StoredRun(path, info, rows, tuple(found), tuple(warnings))
+    if judges is not None:
+        keys = {row.key for row in rows}
+        found = [_read(files, name, keys) for name in _chosen(judges, files.judges(), path)]
+    return JudgedRun(path, dict(files.info), rows, tuple(found), files.flaws)
 
 
-def _rows(directory: RunDirectory) -> list[Row]:
-    items = {row["id"]: row for row in directory.items.rows()}
+def _rows(files: RunFiles) -> list[Row]:
+    items = {row["id"]: row for row in files.items.rows()}
     rows = []
-    for request in directory.requests.rows():
-        item = items.get(request["item_id"])
-        if item is not None:
-            key, order = request["key"], tuple(intern(each) for each in item.get("order", ()))
-            language, category = intern(item["language"]), intern(item["category"])
-            cluster, condition = intern(item["cluster"]), intern(item["condition"])
-            answered = key in directory.responses.index
-            rows.append(Row(key, language, category, cluster, condition, order, answered, _roles(item)))
+    for request in files.asked():
+        item = items[request["item_id"]]
+        key, order = request["key"], tuple(intern(each) for each in item.get("order", ()))
+        language, category = intern(item["language"]), intern(item["category"])
+        cluster, condition = intern(item["cluster"]), intern(item["condition"])
+        answered = key in files.responses.index
+        rows.append(Row(key, language, category, cluster, condition, order, answered, _roles(item)))
     return rows
 
 
@@ -145,22 +135,20 @@ def _chosen(judges: Sequence[str], there: Sequence[str], path: Path) -> list[str
     return list(dict.fromkeys(chosen)) or list(there)
 
 
-def _read(path: Path, keys: set[str]) -> tuple[Verdicts, list[str]]:
-    """A file of judgements. Of several on one response the last counts: it was judged when the answer was there."""
-    file = JsonLines(path, "judgement").open(write=False)
-    last: dict[str, Judgement] = {}
-    for row in file.rows():
+def _read(files: RunFiles, name: str, keys: set[str]) -> Verdicts:
+    """The verdicts of one judge on the responses in ``keys``."""
+    verdicts = Verdicts(name)
+    for row in files.judgements(name).rows():
+        key = row["response_key"]
+        if key not in keys or files.outdated(row):
+            continue
         judgement = decode(Judgement, row)
-        if judgement.response_key in keys:
-            last[judgement.response_key] = judgement
-    verdicts = Verdicts(path.stem)
-    for key, judgement in last.items():
         verdicts.labels[key] = _labels(judgement.slots)
         for slot, reading in judgement.slots.items():
             verdicts.outcomes.setdefault(slot, Counter())[str(reading.outcome)] += 1
         for member, readings in judgement.votes.items():
             verdicts.votes.setdefault(member, {})[key] = _labels(readings)
-    return verdicts, list(file.repairs)
+    return verdicts
 
 
 def _labels(readings: Mapping[str, Reading]) -> dict[str, str | None]:

@@ -11,7 +11,7 @@ from typing import Any
 from biasfw.cli._common import print_json, say
 from biasfw.codec import encode
 from biasfw.config import RunConfig
-from biasfw.errors import DataError
+from biasfw.errors import DataError, StoreError
 from biasfw.plan import Plan, make_plan
 from biasfw.plugins import Plugins
 from biasfw.records import Request
@@ -77,7 +77,10 @@ def measured(plan: Plan) -> tuple[float, Path] | None:
     stem = plan.directory_name({}).rpartition("-")[0]
     found = sorted(Path(plan.config.runs).glob(f"{glob.escape(stem)}-*/run.json"), key=lambda p: p.stat().st_mtime)
     for path in reversed(found):
-        info = read_run(path)
+        try:
+            info = read_run(path)
+        except StoreError:  # of a newer biasfw
+            continue
         if info is None or info.get("protocol", {}).get("mode") != plan.protocol.mode:
             continue
         if all(info["config"].get(name) == getattr(plan.config, name) for name in ("backend", "model")):

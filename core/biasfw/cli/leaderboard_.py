@@ -31,6 +31,8 @@ def command(ctx: click.Context, folder: Path, output: Path, as_json: bool) -> No
     from biasfw.leaderboard.page import page  # noqa: PLC0415
 
     found = leaderboard(folder, plugins_of(ctx))
+    for flaw in found.flaws:
+        say(f"warning: {flaw}", err=True)
     if as_json:
         print_json(encode(found))
         return

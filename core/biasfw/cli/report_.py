@@ -46,5 +46,6 @@ def command(
     options = check_options(f"reporter {name}", component.spec.options, {**pairs(given, "-R"), **limit})
     suffix = cast("ReporterSpec", component.spec).suffix
     target = output or (runs[0] if len(runs) == 1 else Path()) / f"report{suffix}"
-    cast("Reporter", load_class(component)(options)).write(runs, target)
+    for note in cast("Reporter", load_class(component)(options)).write(runs, target) or ():
+        say(f"warning: {note}", err=True)
     say(str(target))

@@ -176,6 +176,7 @@ def _notes(runs: Sequence[StoredRun], judges: Sequence[str], pairs: Sequence[Pai
         if run.manifest_changed:
             yield f"the manifest of {run.name} has changed since run {number} was made; its stored answers count"
         yield from run.info["benchmark"].get("notes", ())
+        yield from run.flaws
     if any(_uneven(pair) for pair in pairs):
         yield "clusters differ in size and count alike here, so that the means differ a little from those of the runs"
 

@@ -62,4 +62,5 @@ def plan(clusters: int, run: Path | None, plugins: Plugins, *, judge: str | None
         raise UsageError(
             f"all clusters of {run} are alike, so they tell nothing of how much others vary; plan without it"
         )
-    return Planned(detectable(variance, clusters), variance, f"clusters vary as in {run} (variance {variance:.3f})")
+    basis = "; ".join((f"clusters vary as in {run} (variance {variance:.3f})", *stored.flaws))
+    return Planned(detectable(variance, clusters), variance, basis)

@@ -54,7 +54,7 @@ def export(run: Path, to: str, output: Path | None = None, plugins: Plugins | No
 
             found = document(stored)
             write_atomically(path, text(found))
-            return Exported(path, len(found["evaluation_results"]), ())
+            return Exported(path, len(found["evaluation_results"]), stored.flaws)
         flat = Flat(stored)
         temporary = path.with_name(f".{path.name}.tmp")
         try:
@@ -66,4 +66,4 @@ def export(run: Path, to: str, output: Path | None = None, plugins: Plugins | No
         raise UsageError(f"cannot write {path}: {failure.strerror or failure}; give another file with -o") from failure
     if flat.withheld:
         notes = [f"{stored.name} may not be passed on: texts of items and prompts are left out", *notes]
-    return Exported(path, len(stored.asked), tuple(notes))
+    return Exported(path, len(stored.asked), (*notes, *stored.flaws))

@@ -78,20 +78,20 @@ class Flat:
             "mode": run.mode,
             "prompt_style": run.protocol.get("prompt_style"),
         }
-        with run.directory() as stored:
-            for asked in run.asked:
-                source = stored.responses if asked.key in stored.responses.index else stored.failures
-                response = source.read(asked.key) if asked.key in source.index else {}
-                item = run.items[asked.item]
-                texts = {} if self.withheld else _texts(item, stored.requests.read(asked.key))
-                judged = self._judged(asked.key)
-                yield {**common, **_item(item, asked), **texts, **_response(response, asked), **judged}
+        files = run.files
+        for asked in run.asked:
+            source = files.responses if asked.key in files.responses.index else files.failures
+            response = source.read(asked.key) if asked.key in source.index else {}
+            item = run.items[asked.item]
+            texts = {} if self.withheld else _texts(item, files.requests.read(asked.key))
+            judged = self._judged(asked.key)
+            yield {**common, **_item(item, asked), **texts, **_response(response, asked), **judged}
 
     def _judged(self, key: str) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for judge, judgements in self._judges.items():
             judgement = judgements.get(key)
-            if judgement is None:
+            if judgement is None or self._run.files.outdated(judgement):
                 continue
             for slot, reading in judgement["slots"].items():
                 found[f"{judge}.{slot}.outcome"] = reading["outcome"]

@@ -65,6 +65,7 @@ class Leaderboard:
 
     boards: tuple[Board, ...]
     left_out: tuple[tuple[str, str], ...] = field(default_factory=tuple)  # folder, why
+    flaws: tuple[str, ...] = ()  # what could not be read of the runs that are in it
 
 
 def leaderboard(folder: Path, plugins: Plugins | None = None) -> Leaderboard:
@@ -95,7 +96,8 @@ def leaderboard(folder: Path, plugins: Plugins | None = None) -> Leaderboard:
         raise UsageError(f"{folder} holds no run; give the folder that biasfw run writes to (runs)")
     boards = [board for group in groups.values() for board in _boards(group)]
     boards.sort(key=lambda board: (board.demo, board.benchmark, board.mode, board.condition))
-    return Leaderboard(tuple(boards), tuple(left_out))
+    flaws = (flaw for group in groups.values() for run, _, _ in group for flaw in run.flaws)
+    return Leaderboard(tuple(boards), tuple(left_out), tuple(flaws))
 
 
 def _runs(folder: Path, depth: int = 0) -> Iterator[Path]:
@@ -191,6 +193,7 @@ def _entry(run: StoredRun, judge: str, score: Record, rank: tuple[int, int] | No
     said = [str(about[name]) for name in _SUBJECT if about.get(name)]
     said += [f"temperature {sampling['temperature']:g}"] if "temperature" in sampling else []
     remarks = [*run.remarks(judge), *_named_alike(run)]
+    remarks += ["some of its stored lines are damaged and were passed over"] if run.flaws else []
     return Entry(
         model=run.model,
         backend=run.info["config"]["backend"],

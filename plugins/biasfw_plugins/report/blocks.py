@@ -31,6 +31,11 @@ class Source:
         self.rows = run.rows()
         self.blocks = list(_grouped(self.rows.languages()))
 
+    @property
+    def flaws(self) -> tuple[str, ...]:
+        """What could not be read of the run."""
+        return self.rows.flaws
+
     def read(self, block: Sequence[int]) -> list[RunRow]:
         """The rows of a block."""
         return [self.rows[place] for place in block]

@@ -37,8 +37,8 @@ class Html:
         self._limit = int(options.get("text_limit", 1000))
         self._size = int(options.get("size_limit", 60_000_000))
 
-    def write(self, runs: Sequence[Path], output: Path) -> None:
-        """Write the report on ``runs`` to ``output``, whole or not at all.
+    def write(self, runs: Sequence[Path], output: Path) -> Sequence[str]:
+        """Write the report on ``runs`` to ``output``, whole or not at all; what could not be read of them.
 
         Raises:
             StoreError: a run cannot be read, or the file cannot be written.
@@ -56,6 +56,7 @@ class Html:
                         break
                     limit = limit * 9 // 10  # the sample was luckier than the whole
             temporary.replace(output)
+            return [flaw for source in sources for flaw in source.flaws]
         except OSError as failure:
             raise StoreError(
                 f"cannot write {output}: {failure.strerror or failure}; give another file with -o"
@@ -70,7 +71,7 @@ class Html:
             blocks = Blocks(stored, limit, max(len(run.form.slots) for run in runs))
             for source in sources:
                 blocks.add(source, run_name(source.run))
-            page = _page(runs, blocks, self._limit)
+            page = _page(sources, blocks, self._limit)
             before, _, after = page.rpartition(_BLOCKS)
             out.write(before.encode("utf-8"))
             stored.seek(0)
@@ -95,9 +96,10 @@ def model_name(run: RunView) -> str:
     return last.removesuffix(".gguf")
 
 
-def _page(runs: Sequence[RunView], blocks: Blocks, asked: int) -> str:
+def _page(sources: Sequence[Source], blocks: Blocks, asked: int) -> str:
+    runs = [source.run for source in sources]
     views = [View(run, Book(run.scores[0], f"{number}.0"), number) for number, run in enumerate(runs)]
-    parts = [_part(view) for view in views]
+    parts = [_part(view, source.flaws) for view, source in zip(views, sources, strict=True)]
     style, script = _asset("style.css"), _asset("script.js")
     title = run_name(runs[0]) if len(runs) == 1 else f"{len(runs)} runs"
     names = blocks.catalogue.packed(
@@ -118,8 +120,8 @@ def _page(runs: Sequence[RunView], blocks: Blocks, asked: int) -> str:
     )  # fmt: skip
 
 
-def _part(view: View) -> dict[str, Any]:
-    """Everything the page says about one run."""
+def _part(view: View, flaws: Sequence[str]) -> dict[str, Any]:
+    """Everything the page says about one run; ``flaws`` are what could not be read of it."""
     run, manifest = view.run, view.run.manifest
     ways: list[dict[str, Any]] = []
     if run.form.task == "choice":
@@ -138,7 +140,8 @@ def _part(view: View) -> dict[str, Any]:
         "manifest": manifest,
         "demo": run.bundle.demo, "closed": manifest["redistribution"] == "forbidden", "headlines": headlines(view),
         "alarms": alarms(view), "ways": [way for way in ways if way["sections"]], "sections": sections,
-        "provenance": shared.provenance(run), "notes": run.notes, "books": _others(view),
+        "provenance": shared.provenance(run), "notes": list(dict.fromkeys((*run.notes, *map(clean, flaws)))),
+        "books": _others(view),
     }  # fmt: skip
 
 
