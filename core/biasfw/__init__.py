@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         clustered_mean,
         clustered_proportion,
         holm,
+        largest_share_limits,
         miller_madow,
         multinomial_null,
         plugin_entropy,
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
         stratified_proportion,
         total_variation,
         total_variation_test,
+        variation_limits,
         wilson,
     )
     from biasfw.table import Table
@@ -112,9 +114,10 @@ _NAMES = {
     "biasfw.runview": "RunRow RunRows RunScores RunView view_run",
     "biasfw.specs": ("BackendSpec CommandSpec ComponentSpec JudgeSpec MetricSpec ParserSpec ReaderSpec ReporterSpec"),
     "biasfw.stats": (
-        "Estimate MultinomialNull NullStatistic Standing clustered_mean clustered_proportion holm miller_madow "
-        "multinomial_null plugin_entropy point_test proportion_from_cluster_sums sign_flip sign_flips "
-        "simultaneous_level standing stratified_proportion total_variation total_variation_test wilson"
+        "Estimate MultinomialNull NullStatistic Standing clustered_mean clustered_proportion holm "
+        "largest_share_limits miller_madow multinomial_null plugin_entropy point_test proportion_from_cluster_sums "
+        "sign_flip sign_flips simultaneous_level standing stratified_proportion total_variation total_variation_test "
+        "variation_limits wilson"
     ),
     "biasfw.table": "Table",
     "biasfw.templates": "compile_template",
@@ -127,14 +130,15 @@ __all__ = [  # noqa: RUF022 - sorted as a reader sorts
     "ChoiceScore", "ChoiceText", "clustered_mean", "clustered_proportion", "CommandSpec", "compile_template",
     "ComponentContext", "ComponentError", "ComponentSpec", "DataError", "Estimate", "Form", "holm", "hookimpl",
     "Identity", "IncompleteError", "Interval", "Item", "Judge", "judge", "Judgement", "JudgeSpec", "Label",
-    "LanguagePack", "Merge", "Message", "Metric", "MetricSpec", "miller_madow", "MultinomialNull", "multinomial_null",
+    "LanguagePack", "largest_share_limits", "Merge", "Message", "Metric", "MetricSpec", "miller_madow",
+    "MultinomialNull", "multinomial_null",
     "NullStatistic", "Outcome", "Panel", "Parser", "ParserSpec", "plugin_entropy", "point_test",
     "proportion_from_cluster_sums", "read_csv", "Reader", "ReaderSpec", "Reading", "read_jsonl", "Reporter",
     "ReporterSpec", "Request", "request_seed", "RequestSequence", "Response", "ResponseError", "run", "RunConfig",
     "RunResult", "RunRow", "RunRows", "RunScores", "RunView", "Sampling", "Score", "score", "Seed", "sha256_file",
     "sha256_text", "shipped", "sign_flip", "sign_flips", "simultaneous_level", "Slot", "Standing", "standing",
     "StoreError", "stratified_proportion", "Table", "Test", "total_variation", "total_variation_test", "UsageError",
-    "view_run", "wilson",
+    "variation_limits", "view_run", "wilson",
 ]  # fmt: skip
 
 

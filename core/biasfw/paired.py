@@ -20,8 +20,8 @@ POWER = 0.80
 def paired_mean(differences: ArrayLike, level: float = 0.95) -> Estimate:
     """The mean of ``differences`` (C,), one mean difference in [-1, 1] per cluster, every cluster with equal weight.
 
-    A t interval with C - 1 degrees of freedom. Where fewer than 8 clusters, and fewer than half, differ from the
-    rest, a variance says little (with none it is 0), so that the interval is put together of those of
+    A t interval with C - 1 degrees of freedom, cut to -1 and 1. Where fewer than 8 clusters, and fewer than half,
+    differ from the rest, a variance says little (with none it is 0), so that the interval is put together of those of
     ``p+ = mean(max(d, 0))`` and ``p- = mean(max(-d, 0))`` in Wilson's form:
     ``d - sqrt((p+ - l+)^2 + (u- - p-)^2 + 2 r (p+ - l+)(u- - p-))`` with ``r = sqrt(p+ p- / ((1 - p+)(1 - p-)))``,
     since both cannot be in one cluster (MOVER: Newcombe 1998, Statistics in Medicine 17; Donner and Zou 2012). No
@@ -34,7 +34,7 @@ def paired_mean(differences: ArrayLike, level: float = 0.95) -> Estimate:
     if not bool(np.all(np.abs(data) <= 1 + 1e-9)):
         raise ValueError("differences of shares lie between -1 and 1")
     count = len(data)
-    plain = clustered_mean(data, np.arange(count), level)
+    plain = clustered_mean(data, np.arange(count), level, possible=(-1.0, 1.0))
     if count < MIN_CLUSTERS or plain.mean is None or _deviating(data) >= min(_MIN_DEVIATING, count / 2):
         return plain
     ones = np.ones(count)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache, partial
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from biasfw.hedging import hedges
 from biasfw.judging import Judged
 from biasfw.plan import Plan
 from biasfw.records import Item, Outcome, Reading, Role, Score
+from biasfw.specs import MetricSpec
+from biasfw.stats import CUT
 from biasfw.store import RunDirectory
 from biasfw.table import Floats, Table
 
@@ -127,14 +130,29 @@ def compute_scores(plan: Plan, table: Table) -> list[Score]:
         parts.update(items=table.where(~control), controls=table.where(control))
     elif plan.form.controls:
         parts.update(controls=table.where(control))
-    for name, metric, rows in plan.make_metrics():
+    for (name, metric, rows), (component, _) in zip(plan.make_metrics(), plan.metrics, strict=True):
+        spec = cast("MetricSpec", component.spec)
         for score in metric.compute(parts[rows]):
             if score.value is None and not score.reason:
                 raise BiasfwError(f"metric {name} gave no value and no reason for {dict(score.slice)}; report this bug")
             if score.value is not None and not math.isfinite(score.value):
                 raise BiasfwError(f"metric {name} gave {score.value} for {dict(score.slice)}; report this bug")
-            scores.append(score)
+            scores.append(_within(score, spec))
     return scores
+
+
+def _within(score: Score, spec: MetricSpec) -> Score:
+    """``score`` with its interval cut to the values that its metric declares as possible; whoever made the metric."""
+    found = score.interval
+    if spec.range is None or score.unit != spec.unit or score.value is None:
+        return score
+    least, most = spec.range
+    if found is None or found.low is None or found.high is None or not least <= score.value <= most:
+        return score
+    if least <= found.low and found.high <= most:
+        return score
+    cut = replace(found, low=max(found.low, least), high=min(found.high, most), method=f"{found.method}; {CUT}")
+    return replace(score, interval=cut)
 
 
 def score_document(plan: Plan, judge: str, scores: Sequence[Score], outcomes: dict[str, Any]) -> dict[str, Any]:

@@ -1,14 +1,15 @@
 """Intervals and tests for clustered observations: rows of one cluster are never counted as independent.
 
-Intervals live here, resampling tests in ``biasfw._resampling``, multinomial nulls in ``biasfw._multinomial``; this
-module exports all of them. What cannot be computed is null with a reason, never 0 or NaN.
+Intervals live here, resampling tests in ``biasfw._resampling``, multinomial nulls in ``biasfw._multinomial``, what
+limits of shares say about all of them in ``biasfw._simplex``; this module exports all of them. What cannot be computed
+is null with a reason, never 0 or NaN.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -25,6 +26,7 @@ from biasfw._multinomial import (
     total_variation_test,
 )
 from biasfw._resampling import sign_flip, sign_flips
+from biasfw._simplex import largest_share_limits, variation_limits
 from biasfw.records import Interval, Test
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "clustered_mean",
     "clustered_proportion",
     "holm",
+    "largest_share_limits",
     "miller_madow",
     "multinomial_null",
     "plugin_entropy",
@@ -48,6 +51,7 @@ __all__ = [
     "stratified_proportion",
     "total_variation",
     "total_variation_test",
+    "variation_limits",
     "wilson",
     "wilson_form",
 ]
@@ -55,6 +59,7 @@ __all__ = [
 MIN_CLUSTERS = 5  # fewer clusters cannot carry an interval
 _MIN_DEVIATING = 8  # fewer clusters that differ from the rest cannot carry a variance
 _TINY = 1e-12
+CUT = "cut to the values that are possible"
 _PROPORTION = "clustered proportion: Wilson form with effective n and t(C - 1)"
 _SPARSE = f"{_PROPORTION}; fewer than {_MIN_DEVIATING} clusters differ from the rest: n is at most the clusters"
 _MEAN = "clustered mean: t(C - 1)"
@@ -87,6 +92,13 @@ class Estimate:
     def interval(self) -> Interval:
         """The interval as the record that scores carry."""
         return Interval(self.low, self.high, self.method, self.level, self.reason)
+
+    def within(self, span: tuple[float, float]) -> Estimate:
+        """The estimate with its interval cut to ``span``, the values that the mean can have."""
+        if self.low is None or self.high is None or span[0] <= self.low <= self.high <= span[1]:
+            return self
+        low, high = max(self.low, span[0]), min(self.high, span[1])
+        return replace(self, low=low, high=high, method=f"{self.method}; {CUT}")
 
 
 def wilson(successes: float, n: int, level: float = 0.95) -> tuple[float, float] | None:
@@ -188,10 +200,14 @@ def stratified_proportion(
     return Estimate(mean, se, low, high, n, count, n_eff, method, None, level)
 
 
-def clustered_mean(values: ArrayLike, clusters: ArrayLike, level: float = 0.95) -> Estimate:
+def clustered_mean(
+    values: ArrayLike, clusters: ArrayLike, level: float = 0.95, *, possible: tuple[float, float] | None = None
+) -> Estimate:
     """The mean of any ``values`` (n,) with the cluster-robust SE above and a t interval with C - 1 degrees of freedom.
 
-    No interval below 5 clusters, nor where all clusters agree (its width would be 0).
+    No interval below 5 clusters, nor where all clusters agree (its width would be 0). Where the mean can only lie in
+    ``possible`` (differences of shares: -1 to 1), the interval is cut to it: with few clusters t reaches beyond, and
+    leaving out what cannot be costs no coverage (Mandelkern 2002, Statistical Science 17).
 
     Raises:
         ValueError: a value is NaN or infinite.
@@ -208,7 +224,8 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, level: float = 0.95) 
     if se <= _TINY * max(1.0, abs(mean)):
         return Estimate(mean, se, None, None, len(data), count, None, _MEAN, "no variation between clusters", level)
     half = _t_quantile(level, count) * se
-    return Estimate(mean, se, mean - half, mean + half, len(data), count, None, _MEAN, None, level)
+    found = Estimate(mean, se, mean - half, mean + half, len(data), count, None, _MEAN, None, level)
+    return found if possible is None else found.within(possible)
 
 
 def point_test(estimate: Estimate, point: float, *, null: str | None = None) -> Test:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
+from scipy.optimize import linprog
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
@@ -20,8 +24,11 @@ from biasfw.stats import (
     clustered_mean,
     clustered_proportion,
     holm,
+    largest_share_limits,
     proportion_from_cluster_sums,
     simultaneous_level,
+    total_variation,
+    variation_limits,
     wilson,
 )
 
@@ -215,3 +222,52 @@ def _shared(name: str) -> Path:
         if path.is_file():
             return path
     pytest.skip(f"there is no folder shared with {name} beside the checkout")
+
+
+def test_a_mean_that_can_only_lie_in_a_range_has_its_interval_there() -> None:
+    values = [1.0, 1.0, 1.0, 1.0, 0.0]
+    free, cut = clustered_mean(values, range(5)), clustered_mean(values, range(5), possible=(-1, 1))
+    assert free.high is not None
+    assert free.high > 1
+    assert (cut.low, cut.high) == (free.low, 1)
+    assert cut.method == f"{free.method}; cut to the values that are possible"
+
+
+boxes = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0.01, 1)), min_size=2, max_size=5)
+
+
+@settings(deadline=None)
+@given(boxes, st.integers(0, 2**32 - 1))
+def test_what_limits_of_shares_say_of_all_of_them_is_exact(box: list[tuple[float, float, float]], seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    count = len(box)
+    inside = generator.dirichlet(np.ones(count))
+    lows, highs = np.array([(inside[i] * a, inside[i] + (1 - inside[i]) * b) for i, (a, b, _) in enumerate(box)]).T
+    expected = np.array([weight for _, _, weight in box])
+    expected /= expected.sum()
+    corners = [extreme(lows, highs, direction) for direction in itertools.product((-1.0, 0.0, 1.0), repeat=count)]
+    distances = [total_variation(corner, expected) for corner in (*corners, inside)]
+    low, high = variation_limits(lows, highs, expected)
+    assert low <= min(distances) + 1e-9
+    assert high == pytest.approx(max(distances), abs=1e-6), "reached in a corner"
+    least, most = largest_share_limits(lows, highs)
+    assert least <= min(float(corner.max()) for corner in (*corners, inside)) + 1e-9
+    assert least >= 1 / count - 1e-9
+    assert most == pytest.approx(max(float(corner.max()) for corner in corners), abs=1e-6)
+
+
+def extreme(lows: Any, highs: Any, direction: Sequence[float]) -> Any:
+    """The shares within the limits that go furthest in a direction."""
+    found = linprog(
+        -np.array(direction), A_eq=np.ones((1, len(lows))), b_eq=[1], bounds=list(zip(lows, highs, strict=True))
+    )
+    return found.x
+
+
+def test_the_least_values_are_reached() -> None:
+    uniform = [0.2] * 5
+    assert variation_limits([0.1] * 5, [0.9] * 5, uniform) == pytest.approx((0.0, 0.4))
+    assert variation_limits([0.5, 0, 0, 0, 0], [1.0] * 5, uniform) == pytest.approx((0.3, 0.8))
+    assert largest_share_limits([0.0] * 5, [0.1, 0.1, 0.5, 0.5, 0.5]) == pytest.approx((0.8 / 3, 0.5))
+    many = np.full(20, 0.05)
+    assert variation_limits(np.zeros(20), np.full(20, 0.6), many) == (0.0, pytest.approx(0.95))

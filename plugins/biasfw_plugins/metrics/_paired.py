@@ -137,7 +137,7 @@ def filled(base: Score, found: Differences, tests: Sequence[Test], *, unpaired: 
             score,
             value=value,
             bounds=(min(value, float(found.least[place])), max(value, float(found.greatest[place]))),
-            interval=clustered_mean(values, np.arange(len(values))).interval(),
+            interval=clustered_mean(values, np.arange(len(values)), possible=(-1.0, 1.0)).interval(),
             test=test,
             reason=few,
         )

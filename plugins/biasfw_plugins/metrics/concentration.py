@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from biasfw import ComponentContext, Interval, Score, Table, Test, miller_madow, multinomial_null, plugin_entropy
+from biasfw import (
+    ComponentContext,
+    Interval,
+    Score,
+    Table,
+    Test,
+    largest_share_limits,
+    miller_madow,
+    multinomial_null,
+    plugin_entropy,
+)
 from biasfw_plugins.metrics._spread import NULL, PROJECTED, simultaneous_limits
 from biasfw_plugins.metrics._view import View
 from biasfw_plugins.metrics._views import Views, chosen_slots
@@ -21,9 +31,9 @@ class LabelConcentration:
 
     Slice ``{"statistic": "largest_share" | "entropy"}``. The test gives the mean and the 95 % quantile under uniform
     choice at n = clusters and a one-sided p (more concentrated than that). The interval of the largest share spans what
-    the simultaneous intervals of all shares allow. Entropy is corrected by Miller and Madow and null under 30 clusters;
-    that of likelihood shares needs no correction for sampling. Bounds: the missing spread as evenly as possible, or all
-    on one label.
+    the simultaneous intervals of all shares, which sum to 1, allow (``largest_share_limits``). Entropy is corrected by
+    Miller and Madow and null under 30 clusters; that of likelihood shares needs no correction for sampling. Bounds: the
+    missing spread as evenly as possible, or all on one label.
     """
 
     def __init__(self, context: ComponentContext) -> None:
@@ -107,5 +117,6 @@ def _largest_interval(view: View) -> Interval:
     spans = simultaneous_limits(view)
     if isinstance(spans, str):
         return Interval(None, None, PROJECTED, reason=spans)
-    lows, highs = spans
-    return Interval(float(lows.max()), float(highs.max()), PROJECTED)
+    low, high = largest_share_limits(*spans)
+    value = float(view.shares.max())
+    return Interval(min(low, value), max(high, value), PROJECTED)

@@ -8,7 +8,16 @@ from itertools import groupby
 
 import numpy as np
 
-from biasfw import ComponentContext, Interval, Score, Table, Test, total_variation, total_variation_test
+from biasfw import (
+    ComponentContext,
+    Interval,
+    Score,
+    Table,
+    Test,
+    total_variation,
+    total_variation_test,
+    variation_limits,
+)
 from biasfw_plugins.metrics._spread import NULL, PROJECTED, simultaneous_limits
 from biasfw_plugins.metrics._view import View, holm_adjusted
 from biasfw_plugins.metrics._views import Views, chosen_slots
@@ -18,7 +27,8 @@ class LabelUniformity:
     """Total variation distance of the shares among answered responses from uniform choice: 0 to 1 - 1/L.
 
     The distance is biased upwards in small samples, so that it is to be read beside its null mean and 95 % quantile;
-    its interval holds every distance that the simultaneous intervals of the shares allow (conservative). One
+    its interval holds every distance of shares that sum to 1 and lie within their simultaneous intervals
+    (``variation_limits``; conservative), and so never leaves 0 to 1 - 1/L. One
     Monte-Carlo test per cell, adjusted by Holm over the slots and cells of a family. In choices mode the value is that
     of the likelihood shares, and the test is made on the picks (the best choice of each response).
     """
@@ -64,14 +74,10 @@ def _uniformity_test(view: View, views: Views) -> Test:
 
 
 def _variation_interval(view: View, value: float) -> Interval:
-    """What lies above uniform sums up to the same distance as what lies below: the tighter limits hold."""
     spans = simultaneous_limits(view)
     if isinstance(spans, str):
         return Interval(None, None, PROJECTED, reason=spans)
-    lows, highs = spans
-    above, below = np.maximum(lows - view.expected, 0).sum(), np.maximum(view.expected - highs, 0).sum()
-    most_above, most_below = np.maximum(highs - view.expected, 0).sum(), np.maximum(view.expected - lows, 0).sum()
-    low, high = float(max(above, below)), float(min(most_above, most_below))
+    low, high = variation_limits(*spans, view.expected)
     return Interval(min(low, value), max(high, value), PROJECTED)
 
 

@@ -93,6 +93,20 @@ def check_interval(score: Score, value: float) -> None:
         return
     assert score.interval.low <= value <= score.interval.high
     assert score.interval.low < score.interval.high
+    least, most = possible(score)
+    assert least - 1e-12 <= score.interval.low, score
+    assert score.interval.high <= most + 1e-12, score
+
+
+def possible(score: Score) -> tuple[float, float]:
+    """The values that a score about five labels can have."""
+    if score.metric == "label_uniformity":
+        return 0.0, 0.8
+    if score.slice.get("statistic") == "largest_share":
+        return 0.2, 1.0
+    found = SPECS[score.metric].range
+    assert found is not None
+    return found
 
 
 def everything(compute: Any, table: Table, form: Any) -> list[Score]:

@@ -90,3 +90,13 @@ def test_without_a_calibrating_condition_there_is_no_score(
     assert compute("condition_contrast", table, form_with(calibrate=None)) == []
     only = table_of([r for r in paired(row, FORCED, PLAIN) if r.condition == "forced"], form)
     assert compute("condition_contrast", only, form) == []
+
+
+def test_with_few_clusters_the_interval_stays_a_difference_of_shares(
+    compute: Any, one: Any, table_of: Any, row: Any, form: Any
+) -> None:
+    table = table_of(paired(row, ["ants"] * 5, ["bees"] * 4 + ["ants"]), form)
+    score = one(compute("condition_contrast", table, form), "all", slot="praised", label="ants")
+    assert score.value == pytest.approx(0.8)
+    assert score.interval.high == 1, "t alone reaches 1.36"
+    assert "cut to the values that are possible" in score.interval.method

@@ -107,3 +107,14 @@ def test_intervals_hold_the_true_distance(compute: Any, one: Any, table_of: Any,
         interval = one(compute("label_uniformity", table_of(rows_of(names, row), form), form), slot="praised").interval
         inside += interval.low <= true <= interval.high
     assert inside >= scipy_stats.binom.ppf(0.001, 60, 0.95)
+
+
+@pytest.mark.parametrize("names", [["ants"] * 5, ["ants"] * 6 + ["bees"], ["ants", "bees", "cats", "dogs", "elks"]])
+def test_with_few_clusters_no_interval_leaves_what_shares_can_be(
+    compute: Any, one: Any, table_of: Any, row: Any, form: Any, names: list[str]
+) -> None:
+    table = table_of(rows_of(names, row), form)
+    distance = one(compute("label_uniformity", table, form), slot="praised").interval
+    largest = one(compute("label_concentration", table, form), slot="praised", statistic="largest_share").interval
+    assert 0 <= distance.low < distance.high <= 0.8 + 1e-12, "one of five labels alone is 80 % from uniform"
+    assert 0.2 - 1e-12 <= largest.low < largest.high <= 1, "the largest of five shares is at least a fifth"

@@ -112,7 +112,7 @@ class _Differences:
         for one, other in pairs:
             difference = float(parts[one].hit.mean() - parts[other].hit.mean())
             values = difference + len(names) * (residuals[one] - residuals[other])
-            estimate = clustered_mean(values, np.arange(len(names)), level)
+            estimate = clustered_mean(values, np.arange(len(names)), level, possible=(-1.0, 1.0))
             limits.append((estimate.low or 0.0, estimate.high or 0.0))
             reason = reason or estimate.reason
         lows, highs = np.array(limits).T
@@ -129,7 +129,9 @@ class _Differences:
         else:  # the variance is the sum of the squared differences / (V (V - 1))
             scale = self.variants * (self.variants - 1)
             low, high = (float(np.sqrt((limit**2).sum() / scale)) for limit in (least, most))
-        return Interval(min(low, value), min(max(high, value), 1.0), _PROJECTED)
+            # Shares differ most where half of them are 0 and half 1: not all pairs can differ by 1.
+            high = min(high, float(np.sqrt((self.variants // 2) * -(-self.variants // 2) / scale)))
+        return Interval(min(low, value), max(high, value), _PROJECTED)
 
 
 def _residuals(part: Units, names: Ints) -> Floats:

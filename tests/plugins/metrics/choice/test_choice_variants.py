@@ -92,3 +92,9 @@ def test_one_instruction_has_no_spread(compute: Any, study: Any) -> None:
 def test_without_answers_there_is_no_spread(compute: Any, study: Any) -> None:
     scores = compute(NAME, study(lambda row: "<error>", clusters=10))
     assert {score.value for score in scores} == {None}
+
+
+def test_with_few_clusters_no_spread_is_larger_than_shares_can_have(compute: Any, one: Any, study: Any) -> None:
+    scores = compute(NAME, study(by_variant({"v0": 0.0, "v1": 0.8, "v2": 0.4}, 5), clusters=5, variants=3))
+    assert one(scores, statistic="range").interval.high == 1
+    assert one(scores, statistic="sd").interval.high == pytest.approx(np.std([0, 1, 1], ddof=1))
