@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from biasfw.conforming import conform
 from biasfw.document import Document, child
 from biasfw.errors import DataError
 from biasfw.expansion import Trial, expand
-from biasfw.findings import Report
+from biasfw.findings import Finding, Report
 from biasfw.judgecheck import check_judges
 from biasfw.packcheck import Kit, check_pack
 from biasfw.plan import make_design
@@ -55,7 +54,7 @@ def _render(seen: Inspected, split: Split) -> None:
     manifest = split.bundle.manifest
     form = bundles.make_form(manifest, tuple(manifest["conditions"]), ())
     renderer = Renderer(split.bundle, form, "generate", "chat", Sampling(), seen.packs)
-    wrong = _Wrong(seen.report, seen.document, split.name)
+    wrong = _Wrong(seen.report, seen.document, split)
     prompts = 0
     scored: set[tuple[str, str]] = set()
     for trial in expand(split.seeds, make_design(manifest, tuple(manifest["conditions"]), form), 1):
@@ -63,6 +62,7 @@ def _render(seen: Inspected, split: Split) -> None:
         try:
             _check_options(renderer, renderer.request(trial), trial.item)
             prompts += 1
+            wrong.fine.add(kind)
             if kind not in scored and kind[0] in manifest["protocols"].get("choices", {}).get("conditions", ()):
                 scored.add(kind)
                 replace(renderer, mode="choices").request(trial)
@@ -86,36 +86,46 @@ def _check_options(renderer: Renderer, request: Request, item: Item) -> None:
 
 
 class _Wrong:
-    """Prompts that do not render: told once for a condition and language, with the first item."""
+    """Prompts that do not render: an item's fault where others render, else told once with the first item.
 
-    def __init__(self, report: Report, document: Document, split: str) -> None:
+    ``fine``: the conditions and languages in which some item renders.
+    """
+
+    def __init__(self, report: Report, document: Document, split: Split) -> None:
         self._report, self._document, self._split = report, document, split
-        self._first: dict[tuple[str, str], tuple[Trial, DataError]] = {}
-        self._count: Counter[tuple[str, str]] = Counter()
+        self._failed: dict[tuple[str, str], dict[str, tuple[Trial, DataError]]] = {}
+        self.fine: set[tuple[str, str]] = set()
 
     def take(self, trial: Trial, failure: DataError) -> None:
         """Note what was raised for a trial."""
-        kind = trial.item.condition, trial.item.language
-        self._first.setdefault(kind, (trial, failure))
-        self._count[kind] += 1
+        of_kind = self._failed.setdefault((trial.item.condition, trial.item.language), {})
+        of_kind.setdefault(trial.item.source_id, (trial, failure))
 
     def tell(self) -> None:
         """Add what was noted to the report."""
-        for (condition, language), (trial, failure) in self._first.items():
-            pointer = self._place(condition, language, str(failure))
-            more = self._count[condition, language] - 1
-            others = f", and for {more} more" if more else ""
-            message = f"{failure} (for item {trial.item.source_id!r} under {condition!r}{others})"
-            self._report.add("error", self._document, pointer, message)
+        places = {(each.seed.source_id, each.seed.language): each.place for each in self._split.told}
+        told: set[tuple[str, str]] = set()
+        for kind, failed in self._failed.items():
+            for trial, failure in failed.values() if kind in self.fine else ():
+                name = trial.item.source_id, trial.item.language
+                if name not in told:  # under one condition is enough
+                    told.add(name)
+                    problem = places[name]("", f"{failure} (under {kind[0]!r})")
+                    self._report.findings.append(Finding("error", problem))
+            if kind not in self.fine:
+                trial, failure = next(iter(failed.values()))
+                others = f", and for {len(failed) - 1} more" if len(failed) > 1 else ""
+                message = f"{failure} (for item {trial.item.source_id!r} under {kind[0]!r}{others})"
+                self._report.add("error", self._document, self._place(*kind, str(failure)), message)
 
     def _place(self, condition: str, language: str, message: str) -> str:
         """The text that the message is about."""
         manifest = self._document.value
-        own = manifest["splits"][self._split].get("conditions", {})
+        own = manifest["splits"][self._split.name].get("conditions", {})
         if "answer_template" in message or ": the choice " in message:
             return child("/answer_template", language)
         if f"condition {condition}/user" in message:
-            return f"{child(f'/splits/{self._split}/conditions', condition)}/user"
+            return f"{child(f'/splits/{self._split.name}/conditions', condition)}/user"
         template = own.get(condition, manifest["conditions"].get(condition, {})).get("template", "")
         part = re.search(r": template \S*/(system|user)\b", message)
         return child(child("/templates", template), language) + (f"/{part[1]}" if part else "")

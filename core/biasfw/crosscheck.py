@@ -50,20 +50,21 @@ def _unknown(kind: str, name: str, known: Collection[str]) -> str:
 
 def _ways(manifest: Manifest) -> Iterator[Found]:
     """What a condition names, the benchmark's own and those that a split words otherwise."""
-    for pointer, condition in _all_conditions(manifest):
+    for _, pointer, condition in all_conditions(manifest):
         if condition["template"] not in manifest["templates"]:
             yield f"{pointer}/template", _unknown("template", condition["template"], manifest["templates"])
         if condition.get("abstention") and "abstention" not in manifest:
             yield pointer, "it offers an abstention, and the manifest defines none; add `abstention`"
 
 
-def _all_conditions(manifest: Manifest) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    places = [("/conditions", manifest["conditions"])]
+def all_conditions(manifest: Manifest) -> Iterator[tuple[str | None, str, Mapping[str, Any]]]:
+    """Split (None: all), pointer and text of every condition."""
+    places: list[tuple[str | None, str, Mapping[str, Any]]] = [(None, "/conditions", manifest["conditions"])]
     for split, entry in manifest["splits"].items():
-        places.append((child(child("/splits", split), "conditions"), entry.get("conditions", {})))
-    for place, conditions in places:
+        places.append((split, child(child("/splits", split), "conditions"), entry.get("conditions", {})))
+    for of_split, place, conditions in places:
         for name, condition in conditions.items():
-            yield child(place, name), condition
+            yield of_split, child(place, name), condition
 
 
 def _splits(manifest: Manifest) -> Iterator[Found]:
@@ -105,7 +106,7 @@ def _texts(manifest: Manifest) -> Iterator[Found]:
 
 
 def _by_language(manifest: Manifest) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
-    used = {condition["template"] for _, condition in _all_conditions(manifest)}
+    used = {condition["template"] for *_, condition in all_conditions(manifest)}
     for name in sorted(used & set(manifest["templates"])):
         yield child("/templates", name), manifest["templates"][name], True
     if "answer_template" in manifest:

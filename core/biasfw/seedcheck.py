@@ -60,7 +60,8 @@ def _wrong_options(seed: Seed, manifest: Mapping[str, Any]) -> Iterator[Flaw]:
         ),
         (
             "/choices",
-            "letters" in manifest and len(keys) > len(letters),
+            # A language without letters is one that the benchmark does not have, which is told elsewhere.
+            bool(letters) and len(keys) > len(letters),
             f"it has {len(keys)} options, the manifest letters for {len(letters)}; add letters",
         ),
         (

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from biasfw import bundles, crosscheck, languages, splits
+from biasfw import bundles, crosscheck, languages
 from biasfw.bundles import Bundle
 from biasfw.document import Document, child
 from biasfw.errors import BiasfwError, DataError
-from biasfw.findings import Finding, Report
+from biasfw.findings import Report
 from biasfw.languages import LanguagePack
 from biasfw.packcheck import Kit
-from biasfw.plugins import load_class
 from biasfw.records import Seed
-from biasfw.schemas import Problem, check_options
-from biasfw.sources import source_of
-from biasfw.validating.items import Items, Told
+from biasfw.schemas import check_options
+from biasfw.validating.data import read_shots, read_split, tell
+from biasfw.validating.fields import offered
+from biasfw.validating.items import Told
 from biasfw.validating.prompts import check_templates
 from biasfw.validating.pruning import Pruned, as_errors, problems, prune
 from biasfw.yamlfile import load_yaml
@@ -80,9 +80,17 @@ def inspect(folder: Path, kit: Kit) -> Inspected:
     if pruned.has("languages"):
         seen.files, seen.packs = _packs(seen, folder)
     if pruned.has("splits", "languages", "categories", "task", "conditions", "protocols", "default_split"):
-        found = [_split(seen, pruned, folder, name) for name in pruned.document.value["splits"]]
-        seen.splits = [split for split in found if split is not None]
-        check_templates(report, pruned.document, seen.splits)
+        found = [read_split(seen, pruned, name) for name in pruned.document.value["splits"]]
+        read = [(bundle, items) for bundle, items in found if items is not None]
+        of_splits = {bundle.split: [*items.good, *items.flawed] for bundle, items in read}
+        check_templates(report, pruned.document, of_splits)
+        there = offered(told for items in of_splits.values() for told in items)
+        for bundle, items in read:
+            items.compare(bundle.manifest, there)
+            tell(report, items)
+            seen.splits.append(Split(bundle, items.good, items.there))
+        if pruned.has("shots"):
+            read_shots(seen, pruned, there)
     return seen
 
 
@@ -148,86 +156,6 @@ def _packs(seen: Inspected, folder: Path) -> tuple[list[Path], dict[str, Languag
             except DataError:
                 continue  # its own report says why
     return [files[tag] for tag in dict.fromkeys((*wanted, *brought)) if tag in files], found
-
-
-def _split(seen: Inspected, pruned: Pruned, folder: Path, name: str) -> Split | None:
-    manifest: Manifest = pruned.document.value
-    bundle = Bundle(folder, splits.of_split(manifest, name), name, "folder", manifest)
-    if "reader" in bundle.entry:
-        return _official(seen, bundle)
-    said = {category["key"] for category in manifest["categories"]} | pruned.gone
-    paths = list(_files(seen, bundle))
-    items = Items(bundle.manifest, manifest["languages"], said, len(paths))
-    try:
-        for path in paths:
-            items.read(path)
-    except BiasfwError as failure:
-        seen.report.take(failure)
-    seen.report.findings += as_errors(items.errors)
-    seen.report.findings += [Finding("warning", problem) for problem in items.warnings]
-    if paths and not items.rows:
-        pointer = f"{child('/splits', name)}/files"
-        seen.report.add("error", seen.document, pointer, f"split {name!r} holds no items; write one row an item")
-    return Split(bundle, items.good)
-
-
-def _files(seen: Inspected, bundle: Bundle) -> Iterator[Path]:
-    """The data files that are there. A symbolic link may not lead out of the folder either."""
-    for index, name in enumerate(bundle.entry["files"]):
-        pointer = f"{child('/splits', bundle.split)}/files/{index}"
-        path = bundle.folder / name
-        try:
-            inside = path.resolve().is_relative_to(bundle.folder.resolve())
-            there = path.is_file()
-        except (OSError, RuntimeError, ValueError):  # too long, a loop of links
-            inside, there = True, False
-        if not inside:
-            what = f"data file {name!r} leaves the bundle's folder; keep it inside"
-            seen.report.add("error", seen.document, pointer, what)
-        elif not there:
-            what = f"data file {name!r} of split {bundle.split!r} does not exist; write it, or mend the path"
-            seen.report.add("error", seen.document, pointer, what)
-        else:
-            yield path
-
-
-def _official(seen: Inspected, bundle: Bundle) -> Split | None:
-    """The items of files that were fetched, where they are the ones that the manifest pins."""
-    pointer = child("/splits", bundle.split)
-    source = source_of(bundle.written, bundle.split) if "name" in bundle.written else None
-    wrong = 0
-    for index, file in enumerate(source.files if source else ()):
-        if source and (source.folder / file.path).is_file() and not file.is_right(source.folder):
-            what = f"the sha256 of {source.folder / file.path} is another than this"
-            what += f"; fetch it again ({splits.fetch_command(bundle)}), or mend the pin"
-            seen.report.add("error", seen.document, f"{pointer}/source/files/{index}/sha256", what)
-            wrong += 1
-    if wrong:
-        return None
-    if source is None or source.missing():
-        seen.report.facts.append(f"split {bundle.split} is not here: its items are not checked")
-        return Split(bundle, [], read=False)
-    try:
-        component = splits.reader_of(bundle, seen.kit.plugins)
-        if component is None:
-            return None
-        load_class(component)
-        seeds, _ = splits.read(bundle, component)
-    except BiasfwError as failure:
-        if not seen.report.errors or "unknown reader" not in str(failure):
-            seen.report.take(failure)
-        return None
-    return Split(bundle, [Told(seed, _nowhere(bundle, seed)) for seed in seeds])
-
-
-def _nowhere(bundle: Bundle, seed: Seed) -> Any:
-    """Of official files it is known which item is meant, not where it stands."""
-
-    def place(pointer: str, message: str) -> Problem:
-        file = f"{bundle.full_name} item {seed.source_id} ({seed.language})"
-        return Problem(file, 0, 0, pointer, message)
-
-    return place
 
 
 def counted(seeds: list[Seed]) -> str:

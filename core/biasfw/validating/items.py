@@ -37,6 +37,8 @@ class Told:
 class Items:
     """Reads files of items. ``errors`` and ``warnings`` are what was found so far, ``good`` the seeds without errors.
 
+    ``flawed`` are those whose form is right and that have errors: what else they lack is told as well.
+
     ``languages``, ``categories``: what a row may name. ``manifest``: None where nothing is known of the benchmark.
     """
 
@@ -44,8 +46,10 @@ class Items:
     languages: Collection[str] = ()
     categories: Collection[str] = ()
     files: int = 1
+    there: bool = True  # whether the files are here
     rows: int = 0
     good: list[Told] = field(default_factory=list)
+    flawed: list[Told] = field(default_factory=list)
     errors: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
     _seen: dict[tuple[str, ...], tuple[str, str]] = field(default_factory=dict)
@@ -81,8 +85,26 @@ class Items:
             if not text.isascii() or _ODD.search(text):
                 self._text(pointer, text, place, found)
         self.errors += found
-        if not found:
-            self.good.append(Told(seed, place))
+        (self.flawed if found else self.good).append(Told(seed, place))
+
+    def compare(self, manifest: Mapping[str, Any], there: Mapping[str, Collection[str]] | None = None) -> None:
+        """Compare the fields with what the templates of a manifest use; what lacks one is good no more.
+
+        ``there``: language -> fields of the items of all splits, where these are only some.
+        """
+        from biasfw.validating.fields import Lacking, offered  # noqa: PLC0415 - loads the engine of templates
+
+        before = list(self.flawed)
+        lacking = Lacking(manifest, there or offered([*self.good, *before]))
+        whole: list[Told] = []
+        for told in self.good:
+            found = lacking.problems(told)
+            self.errors += found
+            (self.flawed if found else whole).append(told)
+        for told in before:
+            self.errors += lacking.problems(told)
+        self.warnings += lacking.doubts([*whole, *self.flawed])
+        self.good = whole
 
     def _text(self, pointer: str, text: str, place: Place, found: list[Problem]) -> None:
         if odd := _ODD.search(text):

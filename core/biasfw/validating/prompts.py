@@ -3,71 +3,101 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biasfw import crosscheck
 from biasfw.document import Document, child
 from biasfw.errors import DataError
 from biasfw.findings import Finding, Report
 from biasfw.phrases import did_you_mean
 from biasfw.schemas import Problem
 from biasfw.templates import compile_template
+from biasfw.validating.fields import MADE, has_cell, offered
 
 if TYPE_CHECKING:
-    from biasfw.validating.inspection import Split
+    from biasfw.validating.items import Told
 
 Manifest = Mapping[str, Any]
-_MADE = {
-    "labels": frozenset({"label_list", "labels", "header", "instruction"}),
-    "choice": frozenset({"options", "letters", "instruction"}),
-    "sentence_pair": frozenset(),
-}
 _JUDGE = frozenset({"text", "begin", "end", "form", "label_list", "labels", "slots", "language"})
 _PREFIX = re.compile(r"^template: (line (?P<line>\d+): )?")
 
 
-def check_templates(report: Report, document: Document, splits: Sequence[Split]) -> None:
-    """Add what is wrong with any template. Without items it is not known which fields there are."""
-    offered: dict[str, set[str]] = defaultdict(set)
-    for split in splits:
-        for seed in split.seeds:
-            offered[seed.language].update(seed.fields)
-    made = _MADE[document.value["task"]]
-    for pointer, text, language, known in _templates(document.value):
+@dataclass(frozen=True)
+class _Asked:
+    """A text of the manifest: where it stands, its language ("" for all), and the names that it may use.
+
+    ``known``: None for what the task makes and the fields of items, of those in ``split`` only if that is named.
+    """
+
+    pointer: str
+    text: str
+    language: str
+    known: frozenset[str] | None = None
+    split: str | None = None
+
+    def fields(self, there: Mapping[str, Mapping[str, set[str]]]) -> list[set[str]]:
+        """The fields of the items that it is asked about, by split and language."""
+        some = there.values() if self.split is None else [there.get(self.split, {})]
+        return [names for tags in some for tag, names in tags.items() if self.language in ("", tag)]
+
+    def first(self, of_splits: Mapping[str, Sequence[Told]]) -> Told:
+        """The first item that it is asked about."""
+        some = of_splits.values() if self.split is None else [of_splits[self.split]]
+        return next(told for items in some for told in items if self.language in ("", told.seed.language))
+
+
+def check_templates(report: Report, document: Document, of_splits: Mapping[str, Sequence[Told]]) -> None:
+    """Add what is wrong with any template. Without the items of a split it is not known which fields there are."""
+    made = MADE[document.value["task"]]
+    there = {split: offered(items) for split, items in of_splits.items()}
+    for asked in _templates(document.value):
         try:
-            variables = compile_template(text, "template").variables
+            variables = compile_template(asked.text, "template").variables
         except DataError as failure:
-            _add(report, document, pointer, _PREFIX.sub("", str(failure)), _PREFIX.match(str(failure)))
+            _add(report, document, asked.pointer, _PREFIX.sub("", str(failure)), _PREFIX.match(str(failure)))
             continue
-        if known is None and language not in offered:
+        if not variables - (made if asked.known is None else asked.known):
             continue
-        there = (made | offered[language]) if known is None else known
-        for name in sorted(variables - there):
-            near = did_you_mean(name, there)
-            what = f"{name!r} is undefined: no item in {language} has such a field; {near}"
-            if known is not None:
-                what = f"{name!r} is undefined here; {near}"
-            line, column = _place(document, pointer, name)
-            found = Problem(document.name, line, column, document.original(pointer), what)
+        fields = asked.fields(there) if asked.known is None else []
+        if asked.known is None and not fields:
+            continue
+        names = made.union(*fields) if asked.known is None else asked.known
+        for name in sorted(variables - names):
+            near = did_you_mean(name, names)
+            what = f"{name!r} is undefined here; {near}"
+            if fields:
+                first = asked.first(of_splits)
+                if has_cell(first, name):
+                    continue  # a column that nobody has filled: told at its cells
+                language = f" in {asked.language}" if asked.language else ""
+                begins = first.place("", "").place
+                what = f"{name!r} is undefined: no item{language} has such a field; {near} (first item: {begins})"
+            line, column = _place(document, asked.pointer, name)
+            found = Problem(document.name, line, column, document.original(asked.pointer), what)
             report.findings.append(Finding("error", found))
 
 
-def _templates(manifest: Manifest) -> Iterator[tuple[str, str, str, frozenset[str] | None]]:
-    """Pointer, text, language, and the names it may use; None: what the task makes and the fields of items."""
+def _templates(manifest: Manifest) -> Iterator[_Asked]:
+    """Every text that is a template."""
+    nothing = frozenset[str]() if manifest["task"] == "sentence_pair" else None
     for name, languages in manifest.get("templates", {}).items():
         for language, parts in languages.items():
             pointer = child(child("/templates", name), language)
             for part, text in parts.items():
-                yield f"{pointer}/{part}", text, language, None
+                yield _Asked(f"{pointer}/{part}", text, language, nothing)
+    for split, pointer, condition in crosscheck.all_conditions(manifest):
+        if "user" in condition:
+            yield _Asked(f"{pointer}/user", condition["user"], "", nothing, split)
     for language, parts in manifest.get("judge_templates", {}).items():
         for part, text in parts.items():
-            yield f"{child('/judge_templates', language)}/{part}", text, language, _JUDGE
+            yield _Asked(f"{child('/judge_templates', language)}/{part}", text, language, _JUDGE)
     slots = frozenset(slot["key"] for slot in manifest.get("slots", ()))
     answer = {"labels": slots | {"header"}, "choice": frozenset({"letter", "text"})}.get(manifest["task"], frozenset())
     for language, text in manifest.get("answer_template", {}).items():
-        yield child("/answer_template", language), text, language, frozenset(answer)
+        yield _Asked(child("/answer_template", language), text, language, frozenset(answer))
 
 
 def _add(report: Report, document: Document, pointer: str, message: str, said: re.Match[str] | None) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from biasfw import bundles
+from biasfw import bundles, splits
 from biasfw.document import child
 from biasfw.errors import BiasfwError, DataError
 from biasfw.findings import Finding, Report
@@ -96,8 +96,8 @@ def _manifest_of(path: Path) -> tuple[Path, str] | None:
                 value = load_yaml(manifest).value
             except DataError:
                 return None
-            splits = value.get("splits", {}) if isinstance(value, dict) else {}
-            for name, entry in splits.items() if isinstance(splits, dict) else ():
+            parts = value.get("splits", {}) if isinstance(value, dict) else {}
+            for name, entry in parts.items() if isinstance(parts, dict) else ():
                 files = entry.get("files", ()) if isinstance(entry, dict) else ()
                 if any((folder / str(file)).resolve() == path.resolve() for file in files):
                     return manifest, str(name)
@@ -111,11 +111,16 @@ def _items(report: Report, path: Path) -> None:
     if belongs:
         pruned = prune("benchmark", load_yaml(belongs[0]))
         manifest = pruned.document.value
-        if pruned.has("languages", "categories", "task", "conditions"):
+        if pruned.has("task", "languages"):
+            bundles.complete(manifest)
+        if pruned.has("languages", "categories", "task", "conditions", "protocols", "splits"):
+            manifest = splits.of_split(manifest, belongs[1]) if belongs[1] in manifest["splits"] else manifest
             known = {category["key"] for category in manifest["categories"]} | pruned.gone
             items = Items(manifest, manifest["languages"], known)
             report.facts.append(f"items of {belongs[0]}, split {belongs[1]}")
     items.read(path)
+    if items.manifest is not None and "templates" in items.manifest:
+        items.compare(items.manifest)
     report.findings += as_errors(items.errors)
     report.findings += [Finding("warning", problem) for problem in items.warnings]
     report.facts.append(f"{items.rows} rows, {len(items.good)} without errors")
