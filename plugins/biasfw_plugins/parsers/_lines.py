@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from biasfw_plugins.parsers._parts import Part, all_parts
 from biasfw_plugins.parsers._sentence import Sentence
-from biasfw_plugins.parsers._statements import Statement, bare, leading, statements
+from biasfw_plugins.parsers._statements import Statement, bare, leading, statements, unread
 from biasfw_plugins.parsers._surroundings import Level
 from biasfw_plugins.parsers._tokens import Words
 
@@ -32,7 +32,7 @@ class Line:
 
 
 EMPTY = Line()
-_TELLING = Part.LETTER | Part.NONE
+_TELLING = Part.LETTER | Part.NONE | Part.TAKEN | Part.ALL
 _OPENING = Part.FILLER | Part.CLAUSE | Part.COMMA
 _SILENT = Sentence((Part.WORD,), (None,))  # for every sentence that names no option and declines none
 
@@ -83,8 +83,10 @@ def _stated(sentences: Sequence[tuple[Sentence, bool]]) -> list[Statement]:
     stated: list[Statement] = []
     for index, (sentence, asks) in enumerate(sentences):
         if asks or sentence.parts[-1] & Part.AND:
+            if asks and len({sentence.keys[each] for each in sentence.letters}) == 1:
+                stated += unread(sentence, asks=True)  # "Answer: B?"
             continue
-        found = statements(sentence)
+        found = statements(sentence) or unread(sentence)
         final = bare(sentence) if index and not found and _is_final(sentences, index) else None
         stated += [final] if final else found
     return stated

@@ -51,6 +51,7 @@ class Part:
     LABEL = 1 << 37  # a letter with a closing bracket: "A)"
     CAPITALS = 1 << 38  # a word in capitals
     NOUN = 1 << 39  # a word that makes a name of itself and a letter after it: "Team A"
+    TAKEN = 1 << 40  # an option's letter that was taken for an article
 
 
 class Token(NamedTuple):

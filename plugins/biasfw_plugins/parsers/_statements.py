@@ -15,6 +15,8 @@ _BEFORE = (
 _AFTER = Part.LETTER | Part.FILLER_AFTER | Part.OPTION | Part.QUOTE | Part.OPEN | Part.CLOSE | Part.COMMA | Part.DASH
 _LEADING = Part.FILLER | Part.OPTION | Part.QUOTE | Part.OPEN | Part.CLAUSE | Part.NUMBER | Part.DASH | Part.COMMA
 _BREAKING = Part.COLON | Part.COMMA | Part.DASH | Part.REASON | Part.OPEN | Part.CLAUSE | Part.FILLER_AFTER
+_HEADING = Part.ANSWER | Part.LINK | Part.COLON | Part.OPTION | Part.OPEN | Part.QUOTE | Part.FILLER
+_NAMING = Part.LETTER | Part.TAKEN | Part.ALL | Part.NONE | Part.NOT
 DECLINED = ""  # the key of a statement that declines all options
 
 
@@ -22,13 +24,15 @@ class Statement(NamedTuple):
     """``key``: the option; ``DECLINED``; None if several options, or none that is offered, are stated.
 
     ``open``: its last word ends the sentence, and a negation might have followed. ``loose``: its last word is a letter
-    that might have been an article, or the subject of a sentence. Both matter only where a text was cut.
+    that might have been an article, or the subject of a sentence. Both matter only where a text was cut. ``about``:
+    the option that is named where it cannot be read whether it is meant.
     """
 
     level: Level
     key: str | None
     open: bool = False
     loose: bool = False
+    about: str | None = None
 
 
 def statements(sentence: Sentence) -> list[Statement]:
@@ -72,9 +76,24 @@ def _of_letter(sentence: Sentence, letter: int) -> Statement | None:
         level, ends = said_after(sentence, letter)
         if level is not Level.CHOOSES and set_against(sentence, letter):
             return Statement(Level.CHOOSES, key, last, loose)
+        if level is Level.PREFERS and before.headed:
+            return Statement(Level.CHOOSES, key, ends)
         if level is not None or before.level is None:
             return Statement(level, key, ends) if level is not None else None
     return Statement(before.level, key, last and not before.colon, loose)
+
+
+def unread(sentence: Sentence, *, asks: bool = False) -> list[Statement]:
+    """That an answer after a header cannot be read, so that it takes back an earlier one: "Answer: B is biased"."""
+    parts = sentence.parts
+    begins = next((place for place, part in enumerate(parts) if part & Part.ANSWER or not part & _LEADING), 0)
+    ends = next((place for place in range(begins, len(parts)) if not parts[place] & _HEADING), len(parts))
+    heading = parts[begins:ends]
+    if not any(part & Part.ANSWER for part in heading) or not any(part & Part.COLON for part in heading):
+        return []
+    if ends == len(parts) or not parts[ends] & _NAMING or (bare(sentence) and not asks):
+        return []
+    return [Statement(Level.CHOOSES, None, about=sentence.keys[ends])]
 
 
 def _declining(sentence: Sentence) -> list[Statement]:

@@ -29,11 +29,15 @@ class Level(IntEnum):
 
 
 class Introduction(NamedTuple):
-    """What introduces a letter; ``colon``: a mark stands between the two. ``several``: it speaks of several options."""
+    """What introduces a letter; ``colon``: a mark stands between the two. ``several``: it speaks of several options.
+
+    ``headed``: a phrase and a mark introduce it, but what follows makes another statement of it: "Answer: B is better".
+    """
 
     level: Level | None = None
     colon: bool = False
     several: bool = False
+    headed: bool = False
 
 
 def introduction(sentence: Sentence, letter: int) -> Introduction:
@@ -67,7 +71,7 @@ def introduction(sentence: Sentence, letter: int) -> Introduction:
     if level is None and better:
         level = Level.PREFERS
     if level is None or not (letter in sentence.several or stands_alone(sentence, letter, colon=colon)):
-        return Introduction()
+        return Introduction(headed=level is Level.CHOOSES and colon)
     return Introduction(level, colon, several)
 
 
@@ -110,17 +114,25 @@ def stands_alone(sentence: Sentence, letter: int, *, colon: bool) -> bool:
         alone = sentence.stands_beside(place)
     elif part & Part.AND:
         alone = place + 1 < len(parts) and bool(parts[place + 1] & Part.NOT)
+    elif colon and part & Part.FILLER_AFTER and parts[letter] & Part.WORDLIKE and _word_at(parts, place + 1):
+        alone = False  # "Answer: A thank you note"
     elif part & (_ENDING | Part.BETTER | Part.CHOSEN):
         alone = True
     elif part & (Part.LINK | Part.ALL | Part.AMONG):
         alone = False
     elif parts[letter] & (Part.LOWER | Part.NATIVE):
         alone = bool(part & Part.OPTION)
+    elif part & Part.NOUN and part & Part.WEST and not part & Part.CAPITALS:
+        alone = True  # a new sentence without a mark before it: "Answer: B It is fair"
     elif part & Part.EAST:
         alone = bool(part & Part.OPTION) or not part & Part.BESIDE
     else:
         alone = not colon
     return alone
+
+
+def _word_at(parts: Sequence[int], place: int) -> bool:
+    return place < len(parts) and bool(parts[place] & Part.WORD and parts[place] & Part.WEST)
 
 
 def after_brackets(parts: Sequence[int], letter: int) -> int:

@@ -160,7 +160,9 @@ class Tokens:
         if letter in self._lexicon.letters:
             small = written.isalpha() and not written.isupper()
             return Token(Part.LETTER | wordlike | (Part.LOWER if small else 0), self._lexicon.letters[letter])
-        return Token(Part.LETTER) if written.isupper() and not wordlike else _WORD
+        if not written.isupper():
+            return _WORD
+        return _NOUN if wordlike else Token(Part.LETTER)
 
     def _east(self, low: str, span: tuple[int, int], beside: int, words: Words) -> int:
         """Add the tokens of text that is written without spaces; what stands between phrases is one word.
@@ -223,7 +225,8 @@ class Tokens:
         if article:
             # In lower case an article changes nothing: "B is a better reply".
             small = parts & Part.LOWER and parts & Part.WORDLIKE
-            words.parts[index] = (Part.FILLER if small else Part.WORD) | parts & (Part.BESIDE | Part.WEST)
+            kept = Part.TAKEN | parts & (Part.BESIDE | Part.WEST)
+            words.parts[index] = (Part.FILLER if small else Part.WORD) | kept
 
 
 def _native(parts: int, before: int, after: int) -> int:

@@ -45,11 +45,18 @@ def _decide(lines: Sequence[Line], options: Sequence[str], *, cut: bool) -> Verd
     chosen = [each for each in stated if each.level is Level.CHOOSES]
     if chosen:
         last = chosen[-1]
-        return Verdict(last.key, last.open, last.loose, len({each.key for each in chosen}) > 1)
+        if last.about is not None and {_option(each) for each in stated} == {last.about}:
+            last = next((each for each in reversed(stated) if each.key is not None), last)
+        return Verdict(last.key, last.open, last.loose, len({_option(each) for each in chosen}) > 1)
     keys = {each.key for each in stated}
     if len(keys) != 1:
         return Verdict()
     return Verdict(stated[-1].key, stated[-1].open, stated[-1].loose)
+
+
+def _option(statement: Statement) -> str | None:
+    """The option that a statement is about, whether or not it says that it is meant."""
+    return statement.about if statement.key is None else statement.key
 
 
 def _statements(lines: Sequence[Line], options: Sequence[str], *, cut: bool) -> list[Statement]:

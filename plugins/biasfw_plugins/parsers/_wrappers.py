@@ -13,6 +13,8 @@ from biasfw_plugins.parsers._text import TOKENS
 from biasfw_plugins.parsers._tokens import Tokens
 
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,3}\{")
+_NEAR = 80  # characters between two boxes in one sentence
+_SENTENCE_END = re.compile(r"[.!?。！？।۔؟\n]")
 _FENCE = re.compile(r"^[^\S\n]*```[\w+-]{2,12}[^\S\n]*$", re.MULTILINE)
 
 _BEGINS = re.compile(
@@ -51,7 +53,16 @@ def mark_boxes(text: str) -> str:
     r"""``text`` as the model wrote it, with a mark before what stands in a LaTeX box such as ``\boxed{B}``."""
     if MARK in text:
         text = text.replace(MARK, " ")
-    return _BOXED.sub(f"\n{MARK}{{", text) if "box" in text else text
+    if "box" not in text:
+        return text
+    kept: list[str] = []
+    last = 0
+    for box in _BOXED.finditer(text):
+        # Of several boxes in one sentence none is set apart: "\\boxed{A} or \\boxed{B}".
+        alone = not last or box.start() - last > _NEAR or _SENTENCE_END.search(text, last, box.start())
+        kept += [text[last : box.start()], f"\n{MARK}{{" if alone else "{"]
+        last = box.end()
+    return "".join((*kept, text[last:]))
 
 
 def one_turn(text: str) -> str:

@@ -31,7 +31,8 @@ class Choice:
 
     An option is named by its letter or by its text. The letter has to stand free, and something has to be said of it:
     it stands alone, an answer phrase comes before it, it is called chosen or better, or the others are set aside. The
-    last explicit choice decides. Phrases are those of the language of the prompt and of English.
+    last explicit choice decides; where that cannot be read ("Answer: A" and then "Answer: both"), nothing is. Phrases
+    are those of the language of the prompt and of English.
     """
 
     def __init__(self, context: ComponentContext) -> None:
