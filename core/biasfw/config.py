@@ -71,10 +71,17 @@ class RunConfig:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> RunConfig:
-        """A configuration from plain data."""
+        """A configuration from plain data.
+
+        Raises:
+            UsageError: benchmark or backend are not named, or a name is empty.
+        """
         for needed in ("benchmark", "backend"):
             if not values.get(needed):
                 raise UsageError(f"no {needed} is named; give --{needed} NAME (biasfw list shows what there is)")
+        for name, value in values.items():
+            if value == "":  # it would count as not given here and there
+                raise UsageError(f"{name.replace('_', '-')} is empty; give a value, or leave it out")
         names = {f.name for f in fields(cls)}
         plain: dict[str, Any] = {
             key: tuple(v) if isinstance(v, list) else v for key, v in values.items() if key in names

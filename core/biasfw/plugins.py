@@ -88,12 +88,15 @@ class Plugins:
 
     def __init__(self) -> None:
         self.all: list[Plugin] = []
+        self.not_installed: list[str] = []  # named by BIASFW_PLUGINS
 
     @classmethod
     def installed(cls) -> Plugins:
         """Every plugin named by an entry point; the environment variable BIASFW_PLUGINS pins the third-party ones."""
         plugins = cls()
         found = sorted(entry_points(group=hookspecs.PROJECT), key=lambda e: (e.name, _distribution(e)))
+        names = {each for e in found for each in (e.name, f"{e.name}@{_distribution(e)}")}
+        plugins.not_installed = sorted((_pins() or frozenset()) - names)
         for entry in _unique(found):
             plugin = Plugin(entry.name, _distribution(entry), entry.dist.version if entry.dist else "?", entry.value)
             if not _wanted(plugin):
@@ -122,6 +125,15 @@ class Plugins:
     def failed(self) -> list[Plugin]:
         """The plugins that were set aside."""
         return [plugin for plugin in self.all if plugin.error is not None]
+
+    def no_such_pins(self) -> str:
+        """The words for what BIASFW_PLUGINS names and nobody has installed."""
+        missing = ", ".join(map(repr, self.not_installed))
+        others = sorted({e.name for e in entry_points(group=hookspecs.PROJECT) if _distribution(e) != FIRST_PARTY})
+        return (
+            f"BIASFW_PLUGINS names {missing}, which is not installed; besides biasfw's own there are: "
+            f"{', '.join(others) or 'none'}"
+        )
 
     def components(self, kind: str) -> list[Component]:
         """Everything offered of a kind, by name."""
@@ -158,6 +170,8 @@ class Plugins:
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(sorted(set(names))) or 'none'}"
         text = f"unknown {kind} {name!r}; {hint}"
+        if self.not_installed:
+            text += f" ({self.no_such_pins()})"
         if self.failed:
             broken = ", ".join(f"{p.name} ({p.origin})" for p in self.failed)
             text += f" (not loaded: {broken}; see: biasfw plugins)"

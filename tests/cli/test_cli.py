@@ -12,13 +12,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 import biasfw as biasfw_package
 from biasfw import Request, Response
-from biasfw.cli import app, main
+from biasfw.cli import app, builtin, main
+from biasfw.cli._usage import refuse_empty
 from biasfw.cli.show_ import MODELS
+from biasfw.config import RunConfig
+from biasfw.errors import UsageError
 from biasfw.tasks import REFERENCE_MODELS
 from biasfw_plugins.reference.backend import Reference
 
@@ -111,7 +115,7 @@ def test_every_command_has_help_with_an_example(command: str, tmp_path: Path) ->
         (["run", "--benchmark", "./nowhere", "--backend", "reference"], 1, "holds no benchmark.yaml"),
         ([*RUN, "-B", "threads"], 2, "is not KEY=VALUE"),
         ([*RUN, "-B", "threads=2"], 2, "threads"),
-        ([*RUN, "--limt", "3"], 2, "No such option"),
+        ([*RUN, "--limt", "3"], 2, "no such option"),
         (
             [*RUN, "--mode", "choices", "--max-tokens", "9"],
             2,
@@ -120,6 +124,25 @@ def test_every_command_has_help_with_an_example(command: str, tmp_path: Path) ->
         (["rnu"], 2, "did you mean run"),
         (["show", "debatebais"], 2, "did you mean debatebias"),
         (["list", "benchmark"], 2, "benchmarks"),
+        (
+            ["run", "--jugde", "rules"],
+            2,
+            "no such option '--jugde'; did you mean '--judge', '--mode'? (see: biasfw run --help)",
+        ),
+        (["run", "--limit", "few"], 2, "'few' is not a valid integer (see: biasfw run --help)"),
+        (["export", "runs/x"], 2, "missing option '--to'"),
+        (["report"], 2, "missing argument 'RUN...' (see: biasfw report --help)"),
+        (["labels", "nosuch"], 2, "no such command 'nosuch' (see: biasfw labels --help)"),
+        (["--nosuch"], 2, "(see: biasfw --help)"),
+        (["run", "--benchmark", ""], 2, "--benchmark is empty; give a value, or leave the option out"),
+        (["run", "--benchmark", "debatebias", "--judge", "", "--json"], 2, "--judge is empty"),
+        (["run", "--data="], 2, "--data is empty"),
+        (["run", "-B", ""], 2, "-B is empty"),
+        (["fetch", "jubaku", "--from", ""], 2, "--from is empty"),
+        (["score", ""], 2, 'an argument is empty (""); give a name or a path'),
+        (["export", "runs/x", "--to", "csv", "-o", ""], 2, "-o is empty"),
+        (["labels", "report", "runs/x", "--draw", ""], 2, "--draw is empty"),
+        (["author", "write", "--by", "", "--context", ""], 2, "--by is empty"),
     ],
 )
 def test_mistakes_get_one_line_and_the_right_exit_code(
@@ -138,7 +161,7 @@ def test_mistakes_get_one_line_and_the_right_exit_code(
     assert ended.value.code == code
     assert words in said
     assert "Traceback" not in said
-    assert len([line for line in said.splitlines() if line.startswith(("error:", "Error:"))]) == 1
+    assert [line.startswith("error: ") for line in said.splitlines()] == [True]
 
 
 def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
@@ -291,3 +314,46 @@ def test_a_dry_run_names_languages_and_the_time_of_a_stored_run(
     assert after["measured_in"].startswith("runs")
     for other in (["--mode", "choices"], ["--model", "first"]):
         assert "seconds_about" not in json.loads(inside(*dry, *other, folder=tmp_path).stdout)
+
+
+def test_a_text_may_be_emptied(tmp_path: Path) -> None:
+    command = builtin()["author"]
+    refuse_empty(command, ["write", "--by", "mika", "--context", "", "--unbiased="])
+    with pytest.raises(UsageError, match="--group is empty"):
+        refuse_empty(command, ["join", "--group="])
+
+
+def test_no_option_takes_an_empty_name(tmp_path: Path) -> None:
+    """Every option of every command that is no free text."""
+
+    def options(command: click.Command) -> list[click.Option]:
+        below = command.commands.values() if isinstance(command, click.Group) else ()
+        own = [each for each in command.params if isinstance(each, click.Option)]
+        return [*own, *(each for one in below for each in options(one))]
+
+    found = 0
+    for command in builtin().values():
+        for option in options(command):
+            if not option.is_flag and option.metavar != "TEXT":
+                found += 1
+                with pytest.raises(UsageError, match="is empty"):
+                    refuse_empty(command, [option.opts[0], ""])
+    assert found > 50
+
+
+def test_a_configuration_file_takes_no_empty_name_either(tmp_path: Path) -> None:
+    for name in ("judge", "data", "model", "preset", "parser", "encoding"):
+        with pytest.raises(UsageError, match=name):
+            RunConfig.from_mapping({"benchmark": "debatebias", "backend": "reference", name: ""})
+
+
+def test_a_plugin_that_is_pinned_but_not_installed_is_warned_of() -> None:
+    said = biasfw("list", "metrics", BIASFW_PLUGINS="nosuch,reference")
+    assert said.returncode == 0
+    assert said.stderr.count("\n") == 1
+    assert "warning: BIASFW_PLUGINS names 'nosuch', which is not installed; besides biasfw's own there are:" in (
+        said.stderr
+    )
+    unknown = biasfw("show", "my-metric", BIASFW_PLUGINS="nosuch")
+    assert unknown.returncode == 2
+    assert biasfw("list", "metrics", BIASFW_PLUGINS="").stderr == ""

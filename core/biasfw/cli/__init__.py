@@ -12,6 +12,7 @@ import click
 
 import biasfw
 from biasfw.cli._common import say
+from biasfw.cli._usage import refuse_empty, show
 from biasfw.errors import BiasfwError
 from biasfw.plugins import Component, Plugins, load_class
 
@@ -72,10 +73,13 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, with near matches for a misspelt command."""
+        """As click does, with near matches for a misspelt command, and no empty names among the arguments of ours."""
         if args and args[0] not in self.list_commands(ctx) and not args[0].startswith("-"):
             ctx.fail(plugins_of(ctx).unknown("command", args[0], self.list_commands(ctx)))
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and name in _COMMANDS:
+            refuse_empty(command, rest)
+        return name, command, rest
 
     def _offered(self, ctx: click.Context) -> list[Component]:
         return plugins_of(ctx).components("command")
@@ -99,6 +103,8 @@ def plugins_of(ctx: click.Context) -> Plugins:
                 f"(see: biasfw plugins --traceback)",
                 err=True,
             )
+        if root.obj.not_installed:
+            say(f"warning: {root.obj.no_such_pins()}", err=True)
     loaded: Plugins = root.obj
     return loaded
 
@@ -131,7 +137,7 @@ def main() -> None:
     except click.exceptions.Exit as ended:
         code = ended.exit_code
     except click.ClickException as failure:
-        failure.show()
+        show(failure)
         code = failure.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("stopped; what was answered is stored, and the same command goes on from there", err=True)
