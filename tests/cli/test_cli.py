@@ -129,6 +129,7 @@ def test_every_command_has_help_with_an_example(command: str, tmp_path: Path) ->
             2,
             "no such option '--jugde'; did you mean '--judge', '--mode'? (see: biasfw run --help)",
         ),
+        (["run", "--mode"], 2, "option '--mode' requires an argument (see: biasfw --help)"),
         (["run", "--limit", "few"], 2, "'few' is not a valid integer (see: biasfw run --help)"),
         (["export", "runs/x"], 2, "missing option '--to'"),
         (["report"], 2, "missing argument 'RUN...' (see: biasfw report --help)"),
