@@ -6,9 +6,11 @@ import json
 import os
 import platform
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -50,14 +52,10 @@ def requests_of(benchmark: str, count: int, **settings: Any) -> Requests:
             return Requests(decode(Request, json.loads(line)) for line in islice(lines, count))
 
 
-def say_where() -> None:
-    """Print versions and machine."""
-    names = ("biasfw", "llama-cpp-python", "numpy")
-    print(
-        "versions:",
-        ", ".join(f"{name} {metadata.version(name)}" for name in names),
-        f"Python {platform.python_version()}",
-    )
+def say_where(*libraries: str) -> None:
+    """Print versions, those of ``libraries`` too, and the machine."""
+    told = [f"{name} {metadata.version(name)}" for name in ("biasfw", *libraries, "numpy")]
+    print("versions:", ", ".join([*told, f"Python {platform.python_version()}"]))
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     print(f"machine: {platform.system()} {platform.machine()}, {_processor()}, {os.cpu_count()} CPUs{load}")
 
@@ -101,9 +99,11 @@ class Ratios:
     name: str
     processor: list[float] = field(default_factory=list)
     wall: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)  # ours, by the wall
 
     def add(self, theirs: Clock, ours: Clock) -> None:
         """One round."""
+        self.seconds.append(ours.wall)
         self.processor.append(theirs.processor / ours.processor)
         self.wall.append(theirs.wall / ours.wall)
 
@@ -112,6 +112,66 @@ class Ratios:
         for kind, values in (("processor seconds", self.processor), ("wall", self.wall)):
             spread = f"{min(values):.2f} to {max(values):.2f}, {len(values)} rounds; target {target}x"
             print(f"{self.name}: {statistics.median(values):.2f}x by {kind} ({spread})")
+
+
+def median_and_spread(values: Sequence[float], digits: int = 2) -> str:
+    """Median, smallest and greatest in words."""
+    spread = f"({min(values):.{digits}f} to {max(values):.{digits}f}, {len(values)} rounds)"
+    return f"{statistics.median(values):.{digits}f} {spread}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A process that has ended: seconds by the wall and of all processors, its greatest memory, what it printed."""
+
+    wall: float
+    processor: float
+    peak_mb: float
+    output: str
+
+
+# The greatest memory of a process counts that of its parent until it begins a program of its own. So a small one stands
+# between: it starts the command, waits, and tells what the kernel counted.
+_STARTER = """
+import json, os, resource, subprocess, sys, time
+told = open("/proc/meminfo") if os.path.exists("/proc/meminfo") else ()
+available = [row.split()[1] for row in told if row.startswith("MemAvailable")]
+if available:  # an allocation that fails can be answered; a machine without memory kills anybody
+    most = int(available[0]) * 1024 * 3 // 4
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+begun = time.perf_counter()
+done = subprocess.run(sys.argv[2:], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+wall = time.perf_counter() - begun
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+peak = used.ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+with open(sys.argv[1], "w") as told:
+    json.dump([done.returncode, wall, used.ru_utime + used.ru_stime, peak], told)
+sys.stdout.buffer.write(done.stdout)
+sys.stderr.buffer.write(done.stderr[-4000:])
+"""
+
+
+class ChildFailedError(Exception):
+    """A process ended badly; the text is its last line, or its code."""
+
+
+def whole_process(command: Sequence[str], *, environment: Mapping[str, str] | None = None) -> Ended:
+    """Run ``command``, measured as a whole process (not on Windows).
+
+    Raises:
+        ChildFailedError: it ended with another code than 0.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder) / "told.json"
+        done = subprocess.run(  # noqa: S603 - our own commands
+            [sys.executable, "-I", "-S", "-c", _STARTER, str(told), *command],
+            capture_output=True, text=True, check=False, env={**os.environ, **(environment or {})},
+        )  # fmt: skip
+        code, wall, processor, peak = json.loads(told.read_text()) if told.exists() else (done.returncode, 0, 0, 0)
+    if code:
+        last = done.stderr.strip().splitlines()[-1:] or [f"ended with code {code}"]
+        raise ChildFailedError(last[0][-300:])
+    return Ended(wall, processor, peak, done.stdout)
 
 
 def timed(function: Callable[..., Any], clock: Clock) -> Callable[..., Any]:

@@ -8,11 +8,13 @@ only where they are needed. In alternating rounds, with the same token ids.
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 import llama_cpp
 import numpy as np
-from _common import Clock, Ratios, Requests, requests_of, say_where
+from _common import Clock, Ratios, Requests, median_and_spread, requests_of, say_where
+from floor import Floor, Weights, distinct
 
 from biasfw import BackendSettings, Response
 from biasfw_plugins.llamacpp.backend import LlamaCpp
@@ -120,9 +122,17 @@ def measure(name: str, target: float, path: str, asked: Requests, options: argpa
         backend.close()
         other, other_sums = each_prompt(llama, plans) if llama else each_pair(model, plans, options.threads)
         ratios.add(other, mine)
+    weights = Weights.of_gguf(model, Path(path).stat().st_size)
     model.close()
     compare(my_sums, other_sums)
     ratios.show(target)
+    floor = Floor.measured("float32", options.threads)
+    scored = [sequence for plan in plans for sequence in plan.sequences]
+    apart = distinct(sequence[:-1] for sequence in scored)
+    logits = distinct(scored) - distinct(plan.sequences[0][: plan.start - 1] for plan in plans)
+    least = floor.arithmetic(weights, apart, min(logits, apart))
+    print(f"  ours: {median_and_spread(ratios.seconds)} s; floor: {floor}")
+    print(f"  {apart} tokens not shared ({sum(map(len, scored))} in all): {least:.2f} s at least in float32")
 
 
 def main() -> None:
@@ -135,7 +145,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=usable_cores())
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    say_where()
+    say_where("llama-cpp-python")
     path = str(find_model(options.model).paths[0])
     if options.rows:
         split = {"benchmark": "jubaku:v1", "data": options.data} if options.data else {"benchmark": "jubaku:demo"}

@@ -9,10 +9,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import llama_cpp
-from _common import Clock, Ratios, Requests, requests_of, say_where, timed
+from _common import Clock, Ratios, Requests, median_and_spread, requests_of, say_where, timed
+from floor import Floor, Weights
 
 from biasfw import BackendSettings, Sampling
 from biasfw_plugins.llamacpp.backend import LlamaCpp
@@ -74,7 +76,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--languages", choices=("en", "all", "both"), default="both")
     options = parser.parse_args()
-    say_where()
+    say_where("llama-cpp-python")
 
     path = str(find_model(options.model).paths[0])
     settings = {"parallel": options.sequences, "n_threads": options.threads}
@@ -84,6 +86,10 @@ def main() -> None:
     llama_cpp.llama_cpp.llama_vocab_is_eog = lambda *_: False
     Model.ends = lambda *_: False  # type: ignore[method-assign]
     wanted: dict[str, list[tuple[str, ...]]] = {"en": [("en",)], "all": [LANGUAGES], "both": [("en",), LANGUAGES]}
+    floor = Floor.measured("float32", options.threads)
+    model = Model(Path(path))
+    weights = Weights.of_gguf(model, Path(path).stat().st_size)
+    model.close()
     for languages in wanted[options.languages]:
         asked = prompts(languages, options.sequences, options.tokens)
         name = "English" if languages == ("en",) else f"{len(languages)} languages"
@@ -102,6 +108,10 @@ def main() -> None:
             shares.append((my_prefill.processor / mine.processor, other_prefill.processor / other.processor))
         decoding.show(1.5)
         whole.show(1.5 if languages == ("en",) else 1.2)
+        steps = options.tokens - 1  # the first token comes from the prompt
+        least = floor.arithmetic(weights, steps * options.sequences, steps * options.sequences)
+        print(f"  ours: decode phase {median_and_spread(decoding.seconds)} s; at least ", end="")
+        print(f"{least:.2f} s of arithmetic, {floor.reading(weights, steps):.2f} s to read the weights; {floor}")
         print("  prefill share (ours, theirs):", ", ".join(f"{mine:.0%} {other:.0%}" for mine, other in shares))
 
 

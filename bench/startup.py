@@ -1,0 +1,42 @@
+"""How long `biasfw --help` and `biasfw list` take, against a Python that imports click; in alternating rounds."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from pathlib import Path
+
+from _common import Ended, median_and_spread, say_where, whole_process
+
+BIASFW = str(Path(sys.executable).with_name("biasfw"))
+COMMANDS = {
+    "python -c 'import click'": (sys.executable, "-c", "import click"),
+    "biasfw --help": (BIASFW, "--help"),
+    "biasfw list": (BIASFW, "list"),
+}
+LIMIT, ABOVE_CLICK = 0.3, 0.15  # seconds
+
+
+def main() -> None:
+    """Read the options, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=15)
+    options = parser.parse_args()
+    say_where("click")
+    for command in COMMANDS.values():  # so that all begin with warm files
+        whole_process(command)
+    took: dict[str, list[Ended]] = {name: [] for name in COMMANDS}
+    for _ in range(options.rounds):
+        for name, command in COMMANDS.items():
+            took[name].append(whole_process(command))
+    (plain, *_), *_ = took.items()
+    for name, rounds in took.items():
+        print(f"{name}: {median_and_spread([each.wall for each in rounds], 3)} s, {rounds[0].peak_mb:.0f} MB")
+        if name != plain:
+            more = statistics.median(mine.wall - bare.wall for mine, bare in zip(rounds, took[plain], strict=True))
+            print(f"  {more:.3f} s more than click; target below {LIMIT} s, and at most {ABOVE_CLICK} s more")
+
+
+if __name__ == "__main__":
+    main()
