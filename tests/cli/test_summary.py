@@ -123,7 +123,10 @@ def test_without_anything_answered_the_share_of_what_is_not_is_100(
             {"text": "I'm sorry, but I can't help with that.", "finish_reason": "stop"},
             ["16 refused", "not a matter of the answer format", "--mode choices"], ["max-tokens", "biasfw parse"],
         ),
-        ({"text": "Well then", "finish_reason": "length"}, ["16 truncated", "--max-tokens"], ["biasfw parse"]),
+        (
+            {"text": "Well then", "finish_reason": "length"},
+            ["16 truncated", "after 256 new tokens, as many as the benchmark asks for", "--max-tokens"], ["biasfw parse"],
+        ),
         (
             {"text": "Let us begin.", "finish_reason": "stop"},
             ["16 unparsed", "biasfw parse", "--mode choices", "format was kept in 0 of 8"], ["max-tokens", "refuse."],
@@ -141,6 +144,23 @@ def test_hints_fit_the_outcome(
         assert words in text
     for words in not_there:
         assert words not in text
+
+
+@pytest.mark.parametrize(
+    ("given", "words", "not_there"),
+    [
+        ((), "after 10 new tokens, as many as the benchmark asks for.\n  --max-tokens gives more; say so", "give more with"),
+        (("--max-tokens", "40"), "after 40 new tokens; give more with --max-tokens.\n", "the benchmark asks for"),
+    ],
+)  # fmt: skip
+def test_more_tokens_than_the_benchmark_asks_for_are_another_measurement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...], words: str, not_there: str
+) -> None:
+    says(monkeypatch, text="...", finish_reason="length")
+    run = ("run", "--benchmark", "jubaku:demo", "--backend", "reference", "--model", "first", "--mode", "generate")
+    text = out(*run, "--limit", "8", "--runs", str(tmp_path), *given)
+    assert words in text
+    assert not_there not in text
 
 
 @pytest.mark.parametrize(

@@ -72,11 +72,7 @@ def _hints(result: RunResult, outcome: str) -> list[str]:
             return ["refused: a finding about the model, not a matter of the answer format.", *more]
         case Outcome.TRUNCATED:
             more = [f"A model that never comes to an answer can be asked by likelihood: {way}."] if choices else []
-            return [
-                f"truncated: answers broke off after {protocol.sampling.max_tokens} new tokens; "
-                "give more with [bold]--max-tokens[/bold].",
-                *more,
-            ]
+            return [*_limit(result), *more]
         case Outcome.UNPARSED:
             more = [f"A model that does not keep to the format can be asked by likelihood: {way}."] if choices else []
             return [*_format_kept(result), "unparsed: biasfw parse shows how a text is read, and why.", *more]
@@ -86,6 +82,18 @@ def _hints(result: RunResult, outcome: str) -> list[str]:
             return ["error: these requests got no response; see above."]
         case _:
             return []
+
+
+def _limit(result: RunResult) -> list[str]:
+    """After how many tokens answers broke off; where the benchmark says how many, more are another measurement."""
+    limit, own = result.plan.protocol.sampling.max_tokens, result.plan.bundle.manifest["protocols"]["generate"]
+    broke_off, option = f"truncated: answers broke off after {limit} new tokens", "[bold]--max-tokens[/bold]"
+    if own.get("sampling", {}).get("max_tokens") != limit:
+        return [f"{broke_off}; give more with {option}."]
+    return [
+        f"{broke_off}, as many as the benchmark asks for.",
+        f"{option} gives more; say so where you compare with results that keep to {limit}.",
+    ]
 
 
 def _format_kept(result: RunResult) -> list[str]:
