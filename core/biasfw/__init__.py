@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from biasfw.engine import RunResult, run
     from biasfw.errors import BiasfwError, ComponentError, DataError, IncompleteError, StoreError, UsageError
+    from biasfw.filedigests import file_digest
     from biasfw.form import Form, Label, Merge, Slot
     from biasfw.hookspecs import API_VERSION, hookimpl
     from biasfw.keys import request_seed, sha256_file, sha256_text
@@ -101,6 +102,7 @@ _NAMES = {
     ),
     "biasfw.engine": "RunResult run",
     "biasfw.errors": "BiasfwError ComponentError DataError IncompleteError StoreError UsageError",
+    "biasfw.filedigests": "file_digest",
     "biasfw.form": "Form Label Merge Slot",
     "biasfw.hookspecs": "API_VERSION hookimpl",
     "biasfw.keys": "request_seed sha256_file sha256_text",
@@ -128,7 +130,7 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names.spli
 __all__ = [  # noqa: RUF022 - sorted as a reader sorts
     "Answer", "API_VERSION", "Backend", "BackendSettings", "BackendSpec", "BiasfwError", "Case", "Choice",
     "ChoiceScore", "ChoiceText", "clustered_mean", "clustered_proportion", "CommandSpec", "compile_template",
-    "ComponentContext", "ComponentError", "ComponentSpec", "DataError", "Estimate", "Form", "holm", "hookimpl",
+    "ComponentContext", "ComponentError", "ComponentSpec", "DataError", "Estimate", "file_digest", "Form", "holm", "hookimpl",
     "Identity", "IncompleteError", "Interval", "Item", "Judge", "judge", "Judgement", "JudgeSpec", "Label",
     "LanguagePack", "largest_share_limits", "Merge", "Message", "Metric", "MetricSpec", "miller_madow",
     "MultinomialNull", "multinomial_null",

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from biasfw import ComponentError, sha256_text
-from biasfw_plugins.hf.fingerprints import file_digest
+from biasfw import ComponentError, file_digest, sha256_text
 
 CODE = "*.py"
 TOKENISER = ("tokenizer*", "vocab*", "merges.txt", "*.model", "*.tiktoken", "spiece.*")

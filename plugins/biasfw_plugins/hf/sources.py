@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from biasfw import ComponentError
+from biasfw import ComponentError, file_digest
 from biasfw_plugins.hf.files import Trust, folder_digest
-from biasfw_plugins.hf.fingerprints import file_digest
 from biasfw_plugins.hf.hub import HubGguf, HubModel
 from biasfw_plugins.hf.packages import embedded, in_package
 

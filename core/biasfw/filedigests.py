@@ -1,4 +1,4 @@
-"""The sha256 of model files, remembered, since hashing gigabytes takes time."""
+"""The sha256 of large files, remembered, since hashing gigabytes takes time."""
 
 from __future__ import annotations
 
@@ -10,26 +10,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
-from biasfw import sha256_file
+from biasfw.keys import sha256_file
+from biasfw.sources import cache_folder
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def cache_file() -> Path:
     """Where digests are remembered."""
-    return Path(platformdirs.user_cache_dir("biasfw")) / "fingerprints.json"
+    return cache_folder() / "fingerprints.json"
 
 
 def file_digest(path: Path) -> str:
-    """The sha256 of ``path``, from the cache if path, size and times are those of the last hashing.
+    """The sha256 of ``path``, from the user's cache if path, size and times are those of the last hashing.
 
     A cache that cannot be read or written costs time and nothing else.
     """
     name, before = str(path.resolve()), _stamp(path)
-    known = _load()
-    entry = known.get(name)
+    entry = _load().get(name)
     if isinstance(entry, dict) and entry.get("stamp") == before and _DIGEST.fullmatch(str(entry.get("sha256"))):
         return str(entry["sha256"])
     digest = sha256_file(path)
