@@ -125,7 +125,7 @@ def test_without_anything_answered_the_share_of_what_is_not_is_100(
         ),
         (
             {"text": "Well then", "finish_reason": "length"},
-            ["16 truncated", "after 256 new tokens, as many as the benchmark asks for", "--max-tokens"], ["biasfw parse"],
+            ["16 truncated", "256 new tokens, as many as the benchmark asks for", "--max-tokens"], ["biasfw parse"],
         ),
         (
             {"text": "Let us begin.", "finish_reason": "stop"},
@@ -149,8 +149,8 @@ def test_hints_fit_the_outcome(
 @pytest.mark.parametrize(
     ("given", "words", "not_there"),
     [
-        ((), "after 10 new tokens, as many as the benchmark asks for.\n  --max-tokens gives more; say so", "give more with"),
-        (("--max-tokens", "40"), "after 40 new tokens; give more with --max-tokens.\n", "the benchmark asks for"),
+        ((), " 10 new tokens, as many as the benchmark asks for.\n  --max-tokens gives more; say so", "give more with"),
+        (("--max-tokens", "40"), " 40 new tokens; give more with --max-tokens.\n", "the benchmark asks for"),
     ],
 )  # fmt: skip
 def test_more_tokens_than_the_benchmark_asks_for_are_another_measurement(
