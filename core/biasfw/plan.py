@@ -8,21 +8,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-from biasfw import bundles, juries, languages, splits
+from biasfw import bundles, juries, splits
 from biasfw.bundles import Bundle
 from biasfw.codec import encode
 from biasfw.config import RunConfig
 from biasfw.contracts import Backend, BackendSettings, ComponentContext, Metric, Parser
-from biasfw.errors import DataError, UsageError
-from biasfw.expansion import NO_VARIANT, Design, Selected, Selection, Trial, examples, expand, select
+from biasfw.expansion import NO_VARIANT, Design, Selected, expand
 from biasfw.form import Form
 from biasfw.juries import Seat
 from biasfw.keys import sha256_json
 from biasfw.languages import LanguagePack
 from biasfw.plugins import Component, Plugins, load_class
 from biasfw.protocol import Protocol, apply_preset, resolve
-from biasfw.records import Item, Request, Seed
+from biasfw.records import Item, Request
 from biasfw.rendering import Renderer
+from biasfw.resolving import check_backend, check_jury, find_metrics, load_packs, select_trials, solved_examples
 from biasfw.schemas import check_options
 from biasfw.specs import BackendSpec, MetricSpec
 from biasfw.store import slug
@@ -175,6 +175,11 @@ def make_design(
     )
 
 
+def _abstaining(manifest: Mapping[str, Any], conditions: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    offering = [name for name in conditions if manifest["conditions"][name].get("abstention")]
+    return tuple((name, manifest["abstention"]["key"]) for name in offering)
+
+
 def make_plan(config: RunConfig, plugins: Plugins, jury: Mapping[str, Any] | None = None) -> Plan:
     """Resolve everything a configuration names. ``jury``: the definition of a judge, instead of the one it names.
 
@@ -188,122 +193,22 @@ def make_plan(config: RunConfig, plugins: Plugins, jury: Mapping[str, Any] | Non
     spec = cast("BackendSpec", backend.spec)
     options = check_options(f"backend {spec.name}", spec.options, config.backend_options)
     protocol = resolve(config, bundle)
-    _check_backend(config, spec, protocol, bundle)
+    check_backend(config, spec, protocol, bundle)
     form = bundles.make_form(bundle.manifest, protocol.conditions, protocol.without)
     seeds, notes = bundle.read(plugins)
     trials = list(expand(seeds, make_design(bundle.manifest, protocol.conditions, form, protocol), protocol.repeats))
-    selected = _select(config, trials, bundle)
-    packs, warnings = _packs(plugins, bundle, trials)
-    metrics = _metrics(config, bundle, plugins)
+    selected = select_trials(config, trials, bundle)
+    packs, warnings = load_packs(plugins, bundle, trials)
+    metrics = find_metrics(config, bundle, plugins)
     seat = (
         juries.seat(jury, bundle.manifest, plugins) if jury else juries.find(protocol.judge, bundle.manifest, plugins)
     )
-    _check_jury(seat, protocol)
+    check_jury(seat, protocol)
     parser = plugins.find("parser", protocol.parser)
     notes = (*splits.remarks(bundle, protocol.mode, config.conditions), *notes)
     plan = Plan(
         config, plugins, bundle, protocol, form, packs, backend, options, parser, seat, metrics, selected, warnings,
-        notes, _examples(bundle, protocol, seeds),
+        notes, solved_examples(bundle, protocol, seeds),
     )  # fmt: skip
     plan.renderer.check_fields(trials)
     return plan
-
-
-def _check_jury(seat: Seat, protocol: Protocol) -> None:
-    for leaf in seat.leaves:
-        if leaf.binding is not None and protocol.mode == "choices":
-            raise UsageError(
-                f"judge {leaf.name!r} reads text, and --mode choices writes none; use --mode generate, or --judge rules"
-            )
-
-
-def _examples(bundle: Bundle, protocol: Protocol, seeds: Sequence[Seed]) -> dict[str, tuple[Item, ...]]:
-    """As many solved examples as are asked for, in every language of the items.
-
-    Raises:
-        DataError: an example is also a scored item, or there are too few of them.
-    """
-    if not protocol.shots:
-        return {}
-    found = bundle.shots()
-    scored = {seed.source_id for seed in seeds}
-    texts = {_content(seed) for seed in seeds}
-    for seed in found:
-        if seed.source_id in scored or _content(seed) in texts:
-            raise DataError(f"{bundle.folder}: example {seed.source_id!r} is also an item; examples are never scored")
-    solved = examples(found, protocol.shots)
-    for language in dict.fromkeys(seed.language for seed in seeds):
-        if len(solved.get(language, ())) < protocol.shots:
-            there = len(solved.get(language, ()))
-            raise UsageError(f"{bundle.full_name} has {there} examples in {language!r}; --shots is at most that")
-    return solved
-
-
-def _content(seed: Seed) -> str:
-    """What an item says, whatever it is called."""
-    return sha256_json([seed.language, dict(seed.fields), sorted(choice.text for choice in seed.choices)])
-
-
-def _metrics(config: RunConfig, bundle: Bundle, plugins: Plugins) -> tuple[tuple[Component, Mapping[str, Any]], ...]:
-    """The manifest's metrics with its options, or those that were asked for (by its options where it has any)."""
-    declared = bundle.manifest["metrics"]
-    wanted = list(declared)
-    if config.metrics is not None:
-        known = {entry["use"] for entry in declared}
-        wanted = [entry for entry in declared if entry["use"] in config.metrics]
-        wanted += [{"use": name} for name in dict.fromkeys(config.metrics) if name not in known]
-    found = []
-    for entry in wanted:
-        component = plugins.find("metric", entry["use"])
-        options = check_options(f"metric {entry['use']}", component.spec.options, entry.get("options", {}))
-        found.append((component, options))
-    return tuple(found)
-
-
-def _check_backend(config: RunConfig, spec: BackendSpec, protocol: Protocol, bundle: Bundle) -> None:
-    if protocol.mode not in spec.capabilities and not _by_first_token(spec, protocol, bundle):
-        able = sorted(spec.capabilities & set(bundle.manifest["protocols"]))
-        way = f"use --mode {able[0]}" if able else "choose another backend (biasfw list backends)"
-        letters = protocol.mode == "choices" and "first_token" in spec.capabilities
-        what = "scores single letters only" if letters else f"cannot do --mode {protocol.mode}"
-        raise UsageError(f"backend {spec.name} {what}; {way}")
-    if spec.models and config.model not in spec.models:
-        raise UsageError(f"backend {spec.name} has no model {config.model!r}; give --model {'|'.join(spec.models)}")
-
-
-def _by_first_token(spec: BackendSpec, protocol: Protocol, bundle: Bundle) -> bool:
-    """Whether the choices are letters, which a backend scores by the first token of an answer."""
-    scored = bundle.manifest["protocols"].get("choices", {})
-    letters = scored.get("choices") == "letters" and not scored.get("terminator")
-    return protocol.mode == "choices" and letters and "first_token" in spec.capabilities
-
-
-def _abstaining(manifest: Mapping[str, Any], conditions: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    offering = [name for name in conditions if manifest["conditions"][name].get("abstention")]
-    return tuple((name, manifest["abstention"]["key"]) for name in offering)
-
-
-def _select(config: RunConfig, trials: Sequence[Trial], bundle: Bundle) -> Selected:
-    for option, wanted, there in (
-        ("language", config.languages, {t.item.language for t in trials}),
-        ("category", config.categories, {t.item.category for t in trials}),
-    ):
-        for name in wanted or ():
-            if name not in there:
-                raise UsageError(f"{bundle.full_name} has no {option} {name!r}; it has: {', '.join(sorted(there))}")
-    return select(trials, Selection(config.languages or (), config.categories or (), config.limit))
-
-
-def _packs(
-    plugins: Plugins, bundle: Bundle, trials: Sequence[Trial]
-) -> tuple[dict[str, LanguagePack], tuple[str, ...]]:
-    own = bundle.folder / "languages"
-    folders = [folder for folder, _ in plugins.folders("language")]
-    wanted = sorted({trial.item.language for trial in trials} | {"en"})
-    packs = languages.load_packs(folders, wanted, overrides=own if own.is_dir() else None)
-    missing = [tag for tag in wanted if tag not in packs and tag.partition("-")[0] not in packs]
-    return packs, tuple(
-        f"no language pack for {tag!r}: refusals and native spellings are not recognised; write {tag}.yaml "
-        "(a folder languages/ in the bundle will do)"
-        for tag in missing
-    )
