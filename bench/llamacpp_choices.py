@@ -18,10 +18,11 @@ from floor import Floor, Weights, distinct
 
 from biasfw import BackendSettings, Response
 from biasfw_plugins.llamacpp.backend import LlamaCpp
+from biasfw_plugins.llamacpp.context import Context
 from biasfw_plugins.llamacpp.cores import usable_cores
 from biasfw_plugins.llamacpp.jobs import Scoring
 from biasfw_plugins.llamacpp.models import find_model
-from biasfw_plugins.llamacpp.native import Context, Model
+from biasfw_plugins.llamacpp.native import Model
 from biasfw_plugins.llamacpp.scoring import Plan
 from biasfw_plugins.llamacpp.session import Session, Speed
 

@@ -18,9 +18,10 @@ from floor import Floor, Weights
 
 from biasfw import BackendSettings, Sampling
 from biasfw_plugins.llamacpp.backend import LlamaCpp
+from biasfw_plugins.llamacpp.context import Context
 from biasfw_plugins.llamacpp.cores import usable_cores
 from biasfw_plugins.llamacpp.models import find_model
-from biasfw_plugins.llamacpp.native import Context, Model
+from biasfw_plugins.llamacpp.native import Model
 
 LANGUAGES = ("en", "zh", "ar", "hi", "ko", "sw", "pcm")
 

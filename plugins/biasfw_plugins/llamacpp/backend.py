@@ -15,8 +15,9 @@ from biasfw import (
     sha256_text,
 )
 from biasfw_plugins.llamacpp.cores import usable_cores
+from biasfw_plugins.llamacpp.library import can_use_gpu, llama_cpp_version
 from biasfw_plugins.llamacpp.models import ModelFiles, find_model
-from biasfw_plugins.llamacpp.native import Model, can_use_gpu, llama_cpp_version
+from biasfw_plugins.llamacpp.native import Model
 from biasfw_plugins.llamacpp.schedule import Schedule
 from biasfw_plugins.llamacpp.session import Session, Speed
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from biasfw_plugins.llamacpp.native import Context, DecodeError
+from biasfw_plugins.llamacpp.context import Context, DecodeError
 
 _COPY_PAYS = 32  # tokens that a copy must save: it copies the whole buffer of a sequence, used or not
 

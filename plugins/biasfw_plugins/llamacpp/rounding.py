@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from biasfw_plugins.llamacpp.native import Context, DecodeError, Model
+from biasfw_plugins.llamacpp.context import Context, DecodeError
+from biasfw_plugins.llamacpp.native import Model
 
 _TRIED = (1, 2, 4, 8)
 _LONG = 16

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biasfw import Sampling
-from biasfw_plugins.llamacpp.native import Model, utf8
+from biasfw_plugins.llamacpp.library import utf8
+from biasfw_plugins.llamacpp.native import Model
 
 _LIGHTEST = (1e-3, 1e-5, 0.0)  # weights that hold most nuclei; sorting all of a vocabulary takes longer than the model
 _BLOCK = 256

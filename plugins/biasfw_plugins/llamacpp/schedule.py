@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from biasfw import RequestSequence, Response, ResponseError, request_seed
 from biasfw_plugins.llamacpp.cache import Cache
+from biasfw_plugins.llamacpp.context import DecodeError
 from biasfw_plugins.llamacpp.jobs import CannotAnswerError, Continuing, Job, Scoring
-from biasfw_plugins.llamacpp.native import DecodeError, Model
+from biasfw_plugins.llamacpp.native import Model
 from biasfw_plugins.llamacpp.prefixes import together
 from biasfw_plugins.llamacpp.sampling import Continuation, NotFiniteError
 from biasfw_plugins.llamacpp.scoring import score, score_of

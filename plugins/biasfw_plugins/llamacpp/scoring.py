@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from biasfw import ChoiceScore, ChoiceText
 from biasfw_plugins.llamacpp.cache import Cache
-from biasfw_plugins.llamacpp.native import utf8
+from biasfw_plugins.llamacpp.library import utf8
 from biasfw_plugins.llamacpp.prompts import Part, Prompter
 
 

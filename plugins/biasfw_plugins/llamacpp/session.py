@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from biasfw import ComponentError, Request
 from biasfw_plugins.llamacpp.cache import Cache
 from biasfw_plugins.llamacpp.chat import FIXED_DATE, ChatTemplate, ChatTemplateError
+from biasfw_plugins.llamacpp.context import Context
 from biasfw_plugins.llamacpp.jobs import CannotAnswerError, Job, Limit, make_job
 from biasfw_plugins.llamacpp.memory import cell_bytes, free_memory, side_by_side
-from biasfw_plugins.llamacpp.native import Context, Model
+from biasfw_plugins.llamacpp.native import Model
 from biasfw_plugins.llamacpp.prompts import Prompter
 from biasfw_plugins.llamacpp.rounding import even_batches
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 pytest.importorskip("biasfw_plugins.llamacpp.native", reason="needs the extra llamacpp")
 
 from biasfw_plugins.llamacpp.cache import Cache, common
-from biasfw_plugins.llamacpp.native import Context, DecodeError, Model
+from biasfw_plugins.llamacpp.context import Context, DecodeError
+from biasfw_plugins.llamacpp.native import Model
 from biasfw_plugins.llamacpp.rounding import even_batches
 
 pytestmark = pytest.mark.model

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.model
 _SCRIPT = """
 import os, signal, sys
 from biasfw import RunConfig, run
-from biasfw_plugins.llamacpp.native import Context
+from biasfw_plugins.llamacpp.context import Context
 
 model, runs = sys.argv[1:]
 step, calls = Context.step, iter(range(10_000))

@@ -14,7 +14,8 @@ from biasfw import Sampling
 pytest.importorskip("biasfw_plugins.llamacpp.native", reason="needs the extra llamacpp")
 
 from biasfw_plugins.llamacpp.cache import Cache
-from biasfw_plugins.llamacpp.native import Context, Model
+from biasfw_plugins.llamacpp.context import Context
+from biasfw_plugins.llamacpp.native import Model
 from biasfw_plugins.llamacpp.sampling import Continuation, Generated, NotFiniteError, Picker
 
 pytestmark = pytest.mark.model

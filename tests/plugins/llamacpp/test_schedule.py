@@ -17,7 +17,7 @@ pytest.importorskip("biasfw_plugins.llamacpp.native", reason="needs the extra ll
 
 from biasfw_plugins.llamacpp import schedule as schedule_module
 from biasfw_plugins.llamacpp.backend import LlamaCpp
-from biasfw_plugins.llamacpp.native import Context, DecodeError
+from biasfw_plugins.llamacpp.context import Context, DecodeError
 from biasfw_plugins.llamacpp.prefixes import together
 from biasfw_plugins.llamacpp.sampling import Picker
 

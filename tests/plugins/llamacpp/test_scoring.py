@@ -16,7 +16,8 @@ from biasfw import Request
 pytest.importorskip("biasfw_plugins.llamacpp.native", reason="needs the extra llamacpp")
 
 from biasfw_plugins.llamacpp.cache import Cache
-from biasfw_plugins.llamacpp.native import Context, DecodeError, Model
+from biasfw_plugins.llamacpp.context import Context, DecodeError
+from biasfw_plugins.llamacpp.native import Model
 from biasfw_plugins.llamacpp.prompts import Prompter
 from biasfw_plugins.llamacpp.scoring import Plan, plan, score, score_of
 
