@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from biasfw.cli._common import print_json, say
+from biasfw.cli._forecast import ROUGH, Tokens, cost, forecast, missing_price
 from biasfw.codec import encode
 from biasfw.config import RunConfig
 from biasfw.errors import DataError, StoreError
@@ -20,17 +21,20 @@ from biasfw.store import read_run
 from biasfw.textfile import read_jsonl
 
 MEASURED = 500  # responses of a stored run that are looked at
-CHARACTERS_PER_TOKEN = 4  # a rough English figure; said to be rough where it is shown
 
 
 def print_plan(config: RunConfig, plugins: Plugins, *, as_json: bool) -> None:
     """Print what a run would ask."""
     plan = make_plan(config, plugins)
-    characters = requests = choices = 0
+    requests = choices = 0
+    tokens = Tokens()
     for request in plan.requests():
         requests += 1
-        characters += len(request_text(request))
+        tokens.add(request, request_texts(request))
         choices += len(request.choices)
+    known = measured(plan)
+    scored = plan.protocol.mode == "choices" and "choices" in plan.backend.spec.capabilities
+    told = forecast(tokens, requests, known[0] if known else (), scored=scored)
     document = {
         "benchmark": plan.bundle.full_name,
         "demo": plan.bundle.demo,
@@ -42,8 +46,8 @@ def print_plan(config: RunConfig, plugins: Plugins, *, as_json: bool) -> None:
         "clusters": plan.selected.clusters,
         "requests": requests,
         "choices_to_score": choices,
-        "prompt_tokens_about": characters // CHARACTERS_PER_TOKEN,
-        "new_tokens_at_most": requests * plan.protocol.sampling.max_tokens if plan.protocol.mode == "generate" else 0,
+        **told,
+        **cost(told, plan.backend_options),
         "backend": plan.backend.spec.name,
         "backend_options": dict(plan.backend_options),
         "judge": plan.jury.name,
@@ -51,9 +55,10 @@ def print_plan(config: RunConfig, plugins: Plugins, *, as_json: bool) -> None:
         "metrics": [component.spec.name for component, _ in plan.metrics],
         "samples": [encode(request) for request in islice(plan.requests(), 3)],
     }
-    if known := measured(plan):
-        document["seconds_about"] = round(known[0] * requests)
-        document["measured_in"] = str(known[1])
+    if known:
+        rows, run = known
+        document["seconds_about"] = round(sum(row["seconds"] for row in rows) / len(rows) * requests)
+        document["measured_in"] = str(run)
     if as_json:
         print_json(document)
     else:
@@ -72,8 +77,8 @@ def _judge_models(plan: Plan, responses: int) -> Iterator[dict[str, Any]]:
             }
 
 
-def measured(plan: Plan) -> tuple[float, Path] | None:
-    """Mean seconds of a response in the newest stored run of the same model in the same mode, and that run."""
+def measured(plan: Plan) -> tuple[list[dict[str, Any]], Path] | None:
+    """The first responses of the newest stored run of the same model in the same mode that took time, and that run."""
     stem = plan.directory_name({}).rpartition("-")[0]
     found = sorted(Path(plan.config.runs).glob(f"{glob.escape(stem)}-*/run.json"), key=lambda p: p.stat().st_mtime)
     for path in reversed(found):
@@ -84,24 +89,24 @@ def measured(plan: Plan) -> tuple[float, Path] | None:
         if info is None or info.get("protocol", {}).get("mode") != plan.protocol.mode:
             continue
         if all(info["config"].get(name) == getattr(plan.config, name) for name in ("backend", "model")):
-            seconds = _seconds(path.with_name("responses.jsonl"))
-            if seconds:
-                return sum(seconds) / len(seconds), path.parent
+            rows = _timed(path.with_name("responses.jsonl"))
+            if rows:
+                return rows, path.parent
     return None
 
 
-def _seconds(path: Path) -> list[float]:
-    """How long the first responses took; nothing if the file cannot be read or does not say."""
+def _timed(path: Path) -> list[dict[str, Any]]:
+    """The first responses that say how long they took; none if the file cannot be read."""
     try:
         rows = [row for _, row in islice(read_jsonl(path), MEASURED)] if path.is_file() else []
     except DataError:
         return []
-    return [row["seconds"] for row in rows if isinstance(row, dict) and row.get("seconds")]
+    return [row for row in rows if isinstance(row, dict) and isinstance(row.get("seconds"), (int, float))]
 
 
-def request_text(request: Request) -> str:
-    """The prompt as one text."""
-    return request.prompt if request.prompt is not None else "\n\n".join(m.content for m in request.messages)
+def request_texts(request: Request) -> list[str]:
+    """The prompt, or each message."""
+    return [request.prompt] if request.prompt is not None else [message.content for message in request.messages]
 
 
 def _print(document: dict[str, Any], plan: Plan) -> None:
@@ -116,7 +121,14 @@ def _print(document: dict[str, Any], plan: Plan) -> None:
         say(f"note: {note}")
     for request in islice(plan.requests(), 3):
         say(f"\n--- {request.item_id}")
-        say(request_text(request))
+        say("\n\n".join(request_texts(request)))
         for choice in request.choices[:2]:
             say(f"[choice {choice.key}] {choice.text!r}")
-    say("\nNothing was asked. Token counts are rough (four characters a token).", err=True)
+    if price := missing_price(plan.backend_options):
+        say(
+            f"\nThe cost is not told: {price} is missing; -B {price}=NUMBER is the price of a million tokens.", err=True
+        )
+    elif "cost_at_most" in document:
+        judges = " What judges ask is not in it." if document["judge_models"] else ""
+        say(f"\nThe cost is that of the prices given, in their currency.{judges}", err=True)
+    say(f"\nNothing was asked. {ROUGH}", err=True)

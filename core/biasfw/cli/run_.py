@@ -50,7 +50,11 @@ from biasfw.engine import run
 @click.option("--max-tokens", type=int, metavar="N", help="New tokens per answer under --mode generate.")
 @click.option("--runs", metavar="DIR", help="Where run directories are made (default: runs).")
 @click.option("--fresh", is_flag=True, help="Start a new run directory beside the old one; nothing is deleted.")
-@click.option("--dry-run", is_flag=True, help="Show what would be asked, with three prompts; ask nothing.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Show what would be asked: tokens, cost (at prices given with -B), three prompts; ask nothing.",
+)
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 @json_option
 @click.pass_context

@@ -88,7 +88,7 @@ OPTIONS = {
         "price_in": {
             "type": "number",
             "minimum": 0,
-            "description": "Price of a million prompt tokens; with it the cost stands in the run's details.",
+            "description": "Price of a million prompt tokens; with both prices --dry-run and the run tell the cost.",
             "examples": [0.15],
             **_TRANSPORT,
         },
