@@ -358,3 +358,11 @@ def test_a_plugin_that_is_pinned_but_not_installed_is_warned_of() -> None:
     unknown = biasfw("show", "my-metric", BIASFW_PLUGINS="nosuch")
     assert unknown.returncode == 2
     assert biasfw("list", "metrics", BIASFW_PLUGINS="").stderr == ""
+
+
+def test_show_of_a_backend_with_models_names_all_of_them(tmp_path: Path) -> None:
+    text = inside("show", "reference", folder=tmp_path).output
+    for name in REFERENCE_MODELS:
+        assert f"--model {name}" in text
+    assert "..." not in text
+    assert json.loads(inside("show", "reference", "--json", folder=tmp_path).output)[0]["models"] == [*REFERENCE_MODELS]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from biasfw.cli._common import json_option, pairs, print_json, say
 from biasfw.cli._summary import DEMO
+from biasfw.cli._tables import crossed, make_console
+from biasfw.cli._tables import make_table as _table
 from biasfw.cli._text import safe
 
 _ALL = "all"
@@ -57,8 +56,7 @@ def command(run: Path, judges: tuple[str, ...], swapped: tuple[str, ...], as_jso
 
 
 def _print(document: Mapping[str, Any]) -> None:
-    piped = not sys.stdout.isatty()
-    console = Console(highlight=False, soft_wrap=piped, width=120 if piped else None)
+    console = make_console()
     console.print(
         f"\n[bold]{safe(document['benchmark'])}[/bold]  {document['rows']} responses  {safe(document['run'])}"
     )
@@ -75,21 +73,13 @@ def _print(document: Mapping[str, Any]) -> None:
         console.print(f"\n[bold]{document['note']}[/bold]")
 
 
-def _table(*columns: str, words: int = 1) -> Table:
-    """A plain table; the first ``words`` columns are texts, the others figures."""
-    table = Table(box=box.HORIZONTALS, pad_edge=False)
-    for place, column in enumerate(columns):
-        table.add_column(column, justify="left" if place < words else "right", overflow="fold")
-    return table
-
-
 def _judges(console: Console, judges: Sequence[Mapping[str, Any]]) -> None:
-    outcomes = sorted({name for judge in judges for slot in judge["slots"].values() for name in slot["outcomes"]})
-    table = _table("judge", "slot", "read %", *outcomes, words=2)
+    table = _table("judge", "slot", "read %", words=2)
+    table.add_column("outcomes", overflow="fold")
     for judge in judges:
         for slot, found in judge["slots"].items():
-            counts = [str(found["outcomes"].get(name, 0)) for name in outcomes]
-            table.add_row(safe(judge["name"]), safe(slot), _percent(found["parse_rate"]), *counts)
+            counts = ", ".join(f"{name} {count}" for name, count in sorted(found["outcomes"].items()))
+            table.add_row(safe(judge["name"]), safe(slot), _percent(found["parse_rate"]), counts)
     console.print("\nwhat became of the responses, by judge; read: of those that were there, a refusal counts as read")
     console.print(table)
 
@@ -98,10 +88,8 @@ def _agreement(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
     for among in dict.fromkeys(row["among"] for row in rows):
         mine = [row for row in rows if row["among"] == among]
         names = ", ".join(name.rpartition("/")[2] for name in mine[0]["raters"])
-        console.print(f"\nagreement among {safe(among)}: {safe(names)}")
-        table = _table(
-            "slot", "language", "n", "clusters", "same label %", "Gwet's AC1", "Krippendorff's alpha", words=2
-        )
+        console.print(f"\nagreement among {safe(among)} (Gwet's AC1, Krippendorff's alpha): {safe(names)}")
+        table = _table("slot", "language", "n", "clusters", "same label %", "AC1", "alpha", words=2)
         for row in mine:
             first = row["percent_agreement"]
             same = _percent(first["value"]) + _interval(first, 100)
@@ -117,11 +105,10 @@ def _agreement(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
 def _distribution(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
     """How often each rater gave each label, over all languages: without it no coefficient can be read."""
     for row in _over_languages(rows):
-        labels = list(dict.fromkeys(label for counts in row["labels"].values() for label in counts))
-        table = _table(f"labels of {safe(row['slot'])}", *(safe(label) for label in labels))
-        for name, counts in row["labels"].items():
-            table.add_row(safe(name.rpartition("/")[2]), *(str(counts.get(label, 0)) for label in labels))
-        console.print(table)
+        counts = {name.rpartition("/")[2]: found for name, found in row["labels"].items()}
+        labels = dict.fromkeys(label for found in counts.values() for label in found)
+        by_label = {label: {name: found.get(label, 0) for name, found in counts.items()} for label in labels}
+        console.print(crossed(f"labels of {safe(row['slot'])}", by_label, list(counts), console.width))
 
 
 def _pairs(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -200,4 +187,4 @@ def _interval(found: Mapping[str, Any], factor: float) -> str:
     if interval.get("low") is None:
         return ""
     low, high = (factor * interval[name] for name in ("low", "high"))
-    return f" [{low:.1f}, {high:.1f}]" if factor > 1 else f" [{low:.2f}, {high:.2f}]"
+    return f"\n[{low:.1f}, {high:.1f}]" if factor > 1 else f"\n[{low:.2f}, {high:.2f}]"

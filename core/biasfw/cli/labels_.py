@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from rich.table import Table
 from biasfw.cli import plugins_of
 from biasfw.cli._common import json_option, print_json, say
 from biasfw.cli._summary import DEMO
+from biasfw.cli._tables import crossed, make_console, make_table
 from biasfw.cli._text import safe
 from biasfw.codec import encode
 
@@ -78,7 +78,7 @@ def draw(ctx: click.Context, run: Path, prompts: int, seed: int, output: Path | 
     for stratum in done.draw.strata:
         names = safe(stratum.language), safe(stratum.category)
         table.add_row(*names, str(stratum.drawn), str(stratum.prompts), f"{stratum.inclusion:.3f}")
-    _console().print(table)
+    make_console().print(table)
     for path in done.files:
         say(f"written: {path}")
     say(f"when it is filled in: biasfw labels import {run} {done.files[0]}")
@@ -136,13 +136,8 @@ def report(run: Path, draw_name: str | None, judges: tuple[str, ...], as_json: b
         _print(document)
 
 
-def _console() -> Console:
-    piped = not sys.stdout.isatty()
-    return Console(highlight=False, soft_wrap=piped, width=120 if piped else None)
-
-
 def _print(document: Mapping[str, Any]) -> None:
-    console, draw, labels = _console(), document["draw"], document["labels"]
+    console, draw, labels = make_console(), document["draw"], document["labels"]
     console.print(f"\n[bold]{safe(document['benchmark'])}[/bold]  {safe(document['run'])}")
     if document["demo"]:
         console.print(f"[yellow]{DEMO}[/yellow]")
@@ -170,16 +165,11 @@ def _slice(console: Console, part: Mapping[str, Any]) -> None:
     if not part["labelled"]:
         return
     said = list(dict.fromkeys(label for counts in part["confusion"].values() for label in counts))
-    table = Table("people \\ judge", box=box.HORIZONTALS, pad_edge=False)
-    for label in said:
-        table.add_column(safe(label), justify="right")
-    for person, counts in part["confusion"].items():
-        table.add_row(safe(person), *(str(counts.get(label, 0)) for label in said))
-    console.print(table)
-    table = Table("share of all responses, %", box=box.HORIZONTALS, pad_edge=False)
-    for name in ("judge alone", "with people's labels", "prompts in disagreement"):
-        table.add_column(name, justify="right")
-    table.add_column("made of")
+    console.print(crossed("people \\ judge", part["confusion"], said, console.width))
+    table = make_table(
+        "share of all\nresponses, %", "judge\nalone", "with people's\nlabels", "prompts in\ndisagreement"
+    )
+    table.add_column("made of", overflow="fold")
     reasons = []
     for row in part["shares"]:
         reason = row.get("note") or row["share"].get("reason") or row["share"]["interval"].get("reason")

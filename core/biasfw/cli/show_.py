@@ -108,6 +108,7 @@ def _component_row(component: Component) -> dict[str, Any]:
         "load": spec.load,
         "extra": spec.extra,
         "options": spec.options.get("properties", {}),
+        **({"models": list(spec.models)} if isinstance(spec, BackendSpec) and spec.models else {}),
     }
 
 
@@ -116,6 +117,8 @@ def _print_component(component: Component) -> None:
     say(f"{row['kind']} {row['name']}: {row['summary']}\n  from {row['from']}")
     if row["extra"]:
         say(f"  needs: pip install 'biasfw[{row['extra']}]' (in a checkout: pip install -e \".[{row['extra']}]\")")
+    for name in row.get("models", ()):
+        say(f"  --model {name:<18}{MODELS.get(name, '')}".rstrip())
     flag = "-B " if row["kind"] == "backend" else ""
     for name, schema in row["options"].items():
         kind = schema.get("type", "any")

@@ -13,7 +13,7 @@ def biasfw_backends() -> Iterable[BackendSpec]:
     yield BackendSpec(
         "reference",
         load="biasfw_plugins.reference.backend:Reference",
-        summary="models whose answers are known: first, stereotyped, random, refuses, ...",
+        summary="models whose answers are known, such as random and stereotyped",
         capabilities=frozenset({"generate", "choices"}),
         references=True,
         models=("first", "stereotyped", "anti-stereotyped", "random", "refuses", "shorter", "longer"),

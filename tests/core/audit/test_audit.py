@@ -11,6 +11,7 @@ import krippendorff
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from rich.cells import cell_len
 from sklearn.metrics import cohen_kappa_score
 
 from biasfw import StoreError, UsageError
@@ -270,11 +271,27 @@ def test_families(name: str, expected: set[str]) -> None:
 def test_the_command_prints_every_part(stored: Stored) -> None:
     trio(stored)
     text = out("agreement", str(stored.path))
-    for part in ("read %", "Gwet's AC1", "Krippendorff's alpha", "Cohen's kappa", "without one of its members", NOTE):
+    for part in (
+        "read %",
+        "Gwet's AC1",
+        "Krippendorff's alpha",
+        "Cohen's kappa",
+        "without one of its members",
+        NOTE,
+    ):
         assert part in text
     document = json.loads(out("agreement", str(stored.path), "--json", "--judge", LLM, "--judge", "rules"))
     assert [judge["name"] for judge in document["judges"]] == [LLM, stored.rules]
     assert document["note"] == NOTE
+
+
+def test_every_table_fits_into_80_columns(stored: Stored) -> None:
+    stored.judge("a-judge-with-a-long-name-55555555", shifted(3))
+    trio(stored)
+    lines = out("agreement", str(stored.path)).splitlines()
+    tables = [line for line in lines if line.startswith(" ")]
+    assert max(map(cell_len, tables)) <= 80
+    assert any("abstained" in line for line in tables), "outcomes stay"
 
 
 def test_judges_that_agree_on_one_label_have_no_coefficient(stored: Stored) -> None:
