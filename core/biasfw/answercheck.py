@@ -15,7 +15,7 @@ from biasfw.form import Form, Label
 from biasfw.languages import LanguagePack
 from biasfw.lettercheck import check_letters
 from biasfw.packcheck import PARSER, Kit, said
-from biasfw.phrases import shorten
+from biasfw.phrases import many, shorten
 from biasfw.records import Outcome, Reading
 from biasfw.templates import compiled
 
@@ -64,9 +64,7 @@ def check_answers(report: Report, document: Document, packs: Mapping[str, Langua
             told.add(pointer)
             report.add(each.level, document, pointer, message)
     if not told:
-        report.facts.append(
-            f"{count} answers, with every name and header in every language, are read as they are meant"
-        )
+        report.facts.append(f"{many(count, 'answer')}, with every name and header in every language, read as meant")
     _refusals(report, document, packs, parser)
 
 

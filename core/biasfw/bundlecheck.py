@@ -17,6 +17,7 @@ from biasfw.expansion import Trial, expand
 from biasfw.findings import Finding, Report
 from biasfw.judgecheck import check_judges
 from biasfw.packcheck import Kit, check_pack
+from biasfw.phrases import many
 from biasfw.plan import make_design
 from biasfw.records import Item, Request, Sampling
 from biasfw.rendering import Renderer
@@ -69,7 +70,7 @@ def _render(seen: Inspected, split: Split) -> None:
         except DataError as failure:
             wrong.take(trial, failure)
     wrong.tell()
-    seen.report.facts.append(f"split {split.name}: {counted(split.seeds)}; {prompts} prompts render")
+    seen.report.facts.append(f"split {split.name}: {counted(split.seeds)}; {many(prompts, 'prompt')} rendered")
 
 
 def _check_options(renderer: Renderer, request: Request, item: Item) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from biasfw import bundles
 from biasfw.bundlecheck import check_bundle
-from biasfw.errors import DataError, UsageError
+from biasfw.errors import UsageError
 from biasfw.findings import Report
 from biasfw.languages import pack_files
 from biasfw.packcheck import Kit, check_pack
@@ -21,8 +21,7 @@ def check(target: str, plugins: Plugins, *, without: Collection[str] = ()) -> li
     ``without`` leaves parts of the conformance kit out: ``references`` takes longest.
 
     Raises:
-        DataError: there is nothing at the path that can be checked.
-        UsageError: nobody offers the name.
+        UsageError: there is nothing at the path that can be checked, or nobody offers the name.
     """
     reports = _check(target, plugins, Kit(plugins), without)
     for report in reports:
@@ -50,17 +49,17 @@ def _path(path: Path, kit: Kit, without: Collection[str]) -> list[Report]:
         return check_bundle(path.parent, kit, without=without)
     if path.is_file():
         if path.suffix != ".yaml":
-            raise DataError(f"{path}: this is no language pack, TAG.yaml; give a pack, or the folder of a benchmark")
+            raise UsageError(f"{path}: this is no language pack, TAG.yaml; give a pack, or the folder of a benchmark")
         return [check_pack(path, kit)]
     if not path.is_dir():
-        raise DataError(f"{path}: there is no such file or folder; check the path")
+        raise UsageError(f"{path}: there is no such file or folder; check the path")
     if (path / bundles.MANIFEST).is_file():
         return check_bundle(path, kit, without=without)
     if (path / PROJECT).is_file():
         return check_package(path, kit, without=without)
     packs = sorted(path.glob("*.yaml"))
     if not packs:
-        raise DataError(f"{path} holds neither {bundles.MANIFEST} nor language packs (TAG.yaml), nor {PROJECT}")
+        raise UsageError(f"{path} holds neither {bundles.MANIFEST} nor language packs (TAG.yaml), nor {PROJECT}")
     return [check_pack(pack, kit) for pack in packs]
 
 

@@ -234,8 +234,7 @@ def _binding(definition: Definition, spec: JudgeSpec, plugins: Plugins) -> Bindi
         raise UsageError(f"backend {backend_spec.name} cannot judge with mode {mode}; it can: {able}")
     model = definition.get("model")
     if backend_spec.models and model not in backend_spec.models:
-        raise UsageError(
-            f"backend {backend_spec.name} has no model {model!r}; write model: {'|'.join(backend_spec.models)}"
-        )
+        what = f"has no model {model!r}" if model else "needs the name of a model"
+        raise UsageError(f"backend {backend_spec.name} {what}; write model: {'|'.join(backend_spec.models)}")
     options = check_options(f"backend {backend_spec.name}", backend_spec.options, definition.get("backend_options", {}))
     return Binding(backend, model, options, mode)

@@ -8,7 +8,7 @@ from biasfw.errors import DataError
 from biasfw.findings import Report
 from biasfw.form import Form
 from biasfw.packcheck import said
-from biasfw.phrases import shorten
+from biasfw.phrases import many, shorten
 from biasfw.records import Outcome, Reading
 from biasfw.templates import compiled
 
@@ -29,7 +29,7 @@ def check_letters(report: Report, document: Document, form: Form, parser: Parser
                     message = f"the answer {shorten(text)} in {language} is read as {said(reading)}"
                     report.add("error", document, pointer, f"{message}, expected {said(meant)}; choose another letter")
     if not wrong:
-        report.facts.append(f"{count} answers, with every letter in every language, are read as they are meant")
+        report.facts.append(f"{many(count, 'answer')}, with every letter in every language, read as meant")
 
 
 def _written(report: Report, document: Document, language: str, letter: str) -> str:

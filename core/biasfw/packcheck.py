@@ -16,7 +16,7 @@ from biasfw.errors import BiasfwError
 from biasfw.findings import Level, Report
 from biasfw.form import Form, Label, Slot
 from biasfw.languages import LanguagePack, fixture_form
-from biasfw.phrases import listed, shorten
+from biasfw.phrases import listed, many, shorten
 from biasfw.plugins import Plugins, load_class
 from biasfw.records import Outcome, Reading
 from biasfw.schemas import check_options
@@ -138,13 +138,13 @@ class _PackCheck:
         if not self.pack.fixtures:
             return
         if self._report.errors == before:
-            self._report.facts.append(f"{len(self.pack.fixtures)} fixtures are read as they say")
+            self._report.facts.append(f"{many(len(self.pack.fixtures), 'fixture')} read as written")
         seen = {each["outcome"] for fixture in self.pack.fixtures for each in fixture["expected"].values()}
         if missing := [outcome for outcome in _OUTCOMES if outcome not in seen]:
             self._add("warning", "/fixtures", f"no fixture shows what is {listed(missing)}; add one of each")
         kept = [index for index, fixture in enumerate(self.pack.fixtures) if fixture["text"] in _examples()]
         if kept:
-            what = f"{len(kept)} fixtures are still the English examples of `biasfw new language`"
+            what = f"still the English examples: {many(len(kept), 'fixture')} of `biasfw new language`"
             self._add("warning", f"/fixtures/{kept[0]}", f"{what}; put them into the language")
 
     def _read(self, pointer: str, fixture: Mapping[str, Any]) -> None:

@@ -36,6 +36,21 @@ def listed(names: Iterable[Any]) -> str:
     return ", ".join(texts[:_LISTED]) + more
 
 
+def many(count: int, noun: str, plural: str = "") -> str:
+    """``1 item``, ``2 items``: a count with its noun."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
+def have(count: int) -> str:
+    """``has`` or ``have``, after a count."""
+    return "has" if count == 1 else "have"
+
+
+def are(count: int) -> str:
+    """``is`` or ``are``, after a count."""
+    return "is" if count == 1 else "are"
+
+
 def found_in_words(value: Any) -> str:
     """``the text "4"``, ``the number 3``, ``a list``: for ``expected ..., found ...``."""
     if value is None:

@@ -12,6 +12,7 @@ from biasfw import seedcheck
 from biasfw.contracts import Reader
 from biasfw.errors import DataError, UsageError
 from biasfw.keys import sha256_file, sha256_json
+from biasfw.phrases import are, many
 from biasfw.plugins import Component, Plugins, load_class
 from biasfw.records import Seed
 from biasfw.schemas import check_options
@@ -111,7 +112,7 @@ def read(bundle: Bundle, component: Component) -> tuple[list[Seed], tuple[str, .
     seeds = [seed for seed in found if seed.language in languages]
     known = f"{bundle.name} has no texts in it (it has: {', '.join(languages)})"
     foreign = Counter(seed.language for seed in found if seed.language not in languages)
-    told = [f"{count} items in {tag} are left out: {known}" for tag, count in foreign.items()]
+    told = [f"{many(count, 'item')} in {tag} {are(count)} left out: {known}" for tag, count in foreign.items()]
     if not seeds:
         raise DataError(f"{folder}: {bundle.full_name} finds no items there; {'; '.join(told) or 'check the folder'}")
     _check(seeds, bundle, folder)

@@ -19,6 +19,7 @@ from typing import Any
 from biasfw.document import MAX_DEPTH, Document
 from biasfw.errors import DataError, UsageError
 from biasfw.jsontext import JsonFlaw, locate
+from biasfw.phrases import many
 
 LINE_LIMIT = 8 * 2**20  # bytes (characters in a CSV file)
 FILE_LIMIT = 512 * 2**20  # bytes
@@ -105,9 +106,9 @@ def read_csv(
         if not fields:
             continue
         if columns is None:
-            columns = _header(fields, required_columns, f"{path}:{start}")
+            columns = csv_columns(fields, required_columns, f"{path}:{start}")
         elif len(fields) != len(columns):
-            what = f"{len(fields)} fields where the header has {len(columns)}"
+            what = f"{many(len(fields), 'field')} where the header has {len(columns)}"
             raise DataError(f"{path}:{start}: {what}; put a text that holds a comma in double quotes")
         else:
             yield start, {name: field for name, field in zip(columns, fields, strict=True) if name}
@@ -233,7 +234,12 @@ def _checked_lines(text: str, path: Path, limit: int) -> Iterator[str]:
         yield line
 
 
-def _header(fields: list[str], required: Collection[str], where: str) -> list[str]:
+def csv_columns(fields: list[str], required: Collection[str], where: str) -> list[str]:
+    """The names in the header of a CSV file, "" for a column without one.
+
+    Raises:
+        DataError: a name stands twice, or one that is ``required`` is missing.
+    """
     columns = [unicodedata.normalize("NFC", field).strip() for field in fields]
     named = [name for name in columns if name]
     if twice := next((name for name in named if named.count(name) > 1), None):

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from biasfw.errors import BiasfwError
 from biasfw.findings import Finding, Report
+from biasfw.phrases import many
 from biasfw.records import Seed
 from biasfw.schemas import Problem
 from biasfw.textfile import read_text
+from biasfw.validating.items import texts
 
 if TYPE_CHECKING:
-    from biasfw.validating.inspection import Inspected
+    from biasfw.validating.inspection import Inspected, Split
 
-_MARK = re.compile(r"\bTODO\b")
+_MARK = re.compile(r"(?<![`\w])TODO(?![`\w])")  # `TODO` is spoken of, not left to do
 _SHOWN = 60  # characters of a line
 
 
@@ -25,7 +28,7 @@ def check(seen: Inspected) -> None:
     for path in (manifest, manifest.parent / "DATASHEET.md"):
         check_file(seen.report, path)
     for split in seen.splits:
-        check_items(seen.report, split.name, split.seeds)
+        check_items(seen, split)
 
 
 def check_file(report: Report, path: Path) -> None:
@@ -40,13 +43,23 @@ def check_file(report: Report, path: Path) -> None:
             _warn(report, f"{path}", number, mark.start() + 1, f"left to do: {rest or 'replace this line'}")
 
 
-def check_items(report: Report, split: str, seeds: list[Seed]) -> None:
-    """Warn once of the items of a split that still hold TODO."""
-    marked = [seed for seed in seeds if _MARK.search(repr(seed))]
+def check_items(seen: Inspected, split: Split) -> None:
+    """Warn once of the items of a split that still hold TODO, at the first."""
+    from biasfw.conforming.shared import tell  # noqa: PLC0415 - it lists this check
+
+    marked = [(told, place) for told in split.told if (place := _marked(told.seed)) is not None]
     if marked:
-        first = f"{marked[0].source_id!r} ({marked[0].language})"
-        what = f"split {split}: {len(marked)} of {len(seeds)} items hold TODO, the first is {first}"
-        _warn(report, report.file, 0, 0, f"{what}; replace what is marked, or the items")
+        items = many(len(split.told), "item")
+        what = f"left to do: {len(marked)} of {items} of split {split.name} with TODO; replace what is marked"
+        tell(seen, "warning", [told for told, _ in marked], marked[0][1], what)
+
+
+def _marked(seed: Seed) -> str | None:
+    """The pointer of the first text with TODO."""
+    for pointer, text in texts(asdict(seed)):
+        if _MARK.search(text):
+            return pointer.removeprefix("/fields")
+    return None
 
 
 def _warn(report: Report, file: str, line: int, column: int, message: str) -> None:

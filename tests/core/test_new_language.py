@@ -178,8 +178,8 @@ def test_check_passes_and_parse_reads(bundle: Path) -> None:
         read = CliRunner().invoke(app, ["parse", "labelled_lines", "--benchmark", "./esperanto"], input=line)
     assert checked.exit_code == 0, checked.output
     assert checked.output.endswith("no errors, 4 warnings\n")
-    assert "6 prompts render" in checked.output
-    assert "4 fixtures are read as they say" in checked.output
+    assert "6 prompts rendered" in checked.output
+    assert "4 fixtures read as written" in checked.output
     answer = json.loads(read.stdout)
     assert answer["value"] == {"modern": "Hindoj", "stereotyped": None}  # named in the benchmark's own language
     assert answer["outcomes"] == {"modern": "answered", "stereotyped": "refused"}

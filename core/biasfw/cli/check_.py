@@ -15,8 +15,8 @@ from biasfw.conformance import check
     help="Check a benchmark (its folder or name), a plugin package (its folder; its components are run if it is "
     "installed) or a language pack (a file TAG.yaml, a folder of them, or the tag of an installed one): all that "
     "`validate` checks; that every prompt renders and every answer is read as it is meant; what the reference models "
-    "score; balance, leaks, confounds of length and hedging, duplicates, coverage, licence and datasheet. Exit code 1 "
-    "if there are errors; warnings do not count.",
+    "score; balance, leaks, confounds of length and hedging, duplicates, coverage, licence and datasheet. Exit code 0 "
+    "if there are no errors (warnings do not count), 1 if there are, 2 if there is nothing that could be checked.",
     epilog="Example:  biasfw check ./my-benchmark",
 )
 @click.argument("target", metavar="PATH|NAME")

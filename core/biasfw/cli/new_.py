@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -48,19 +49,20 @@ def language(
         click.echo(
             f"There is a pack for {tag} already (biasfw list languages); in a benchmark's folder, yours is used."
         )
-    click.echo(
-        "Next:\n"
-        f"  1. fill it in: phrases and fixtures in {name or 'the language'}, as its comments say\n"
-        f"  2. biasfw check {path}\n"
-        "  3. put it into the folder languages/ of a benchmark, beside its benchmark.yaml\n"
-        "  4. once native speakers have read it, write how many they are in reviewed_by_natives"
+    click.echo("Next:")
+    _steps(
+        (f"fill it in: phrases and fixtures in {name or 'the language'}, as its comments say", ""),
+        (f"biasfw check {shlex.quote(str(path))}", ""),
+        ("put it into the folder languages/ of a benchmark, beside its benchmark.yaml", ""),
+        ("once native speakers have read it, write how many they are in reviewed_by_natives", ""),
     )
 
 
 @command.command(
     "benchmark",
     help="Write the folder NAME, a benchmark that runs at once with invented items, to be replaced by yours. On a "
-    "terminal it asks for what is not given. NAME is written in small letters, digits and hyphens.",
+    "terminal it asks for what is not given. NAME and KEY begin with a letter, and are written in small letters, "
+    "digits, hyphens and underscores.",
     epilog='Example:  biasfw new benchmark busan-work --language ko --region "South Korea" --category work --sheet',
 )
 @click.argument("name")
@@ -79,12 +81,12 @@ def benchmark(ctx: click.Context, /, name: str, sheet: bool, output: Path, **giv
     folders = [folder for folder, _ in plugins_of(ctx).folders("language")]
     for path in write_benchmark(new, output, pack_files(folders)):
         click.echo(f"wrote {path}")
-    folder = f"./{output / name}" if not output.is_absolute() else f"{output / name}"
-    click.echo(
-        "It works as it is. Next:\n"
-        f"  1. biasfw check {folder}                  what is left to do, and what is wrong\n"
-        f"  2. biasfw run --benchmark {folder} --backend reference --model random\n"
-        f"  3. write your items into {new.items_file}, and replace what is marked TODO in benchmark.yaml, DATASHEET.md"
+    folder = shlex.quote(f"./{output / name}" if not output.is_absolute() else f"{output / name}")
+    click.echo("It works as it is. Next:")
+    _steps(
+        (f"biasfw check {folder}", "what is left to do, and what is wrong"),
+        (f"biasfw run --benchmark {folder} --backend reference --model random", "what somebody who guesses would get"),
+        (f"write your items into {new.items_file}; replace what is marked TODO in benchmark.yaml and DATASHEET.md", ""),
     )
 
 
@@ -105,13 +107,20 @@ def plugin(ctx: click.Context, name: str, kind: str, output: Path) -> None:
         raise UsageError(f"there is a {kind} {module} already, of {homes[0]}; take another name")
     for path in write_plugin(name, kind, output):
         click.echo(f"wrote {path}")
-    click.echo(
-        "It works as it is. Next:\n"
-        f'  1. cd {output / name} && pip install -e ".[test]"\n'
-        "  2. biasfw plugins                 it is found\n"
-        "  3. pytest && mypy && ruff check . && ruff format --check .\n"
-        f"  4. replace what src/{module}/{kind}.py does, and its tests"
+    click.echo("It works as it is. Next:")
+    _steps(
+        (f'cd {shlex.quote(f"{output / name}")} && pip install -e ".[test]"', ""),
+        ("biasfw plugins", "it is found"),
+        ("pytest && mypy && ruff check . && ruff format --check .", ""),
+        (f"replace what src/{module}/{kind}.py does, and its tests", ""),
     )
+
+
+def _steps(*steps: tuple[str, str]) -> None:
+    """Number what to do next; what each is good for stands in one column."""
+    width = max(len(step) for step, why in steps if why) if any(why for _, why in steps) else 0
+    for number, (step, why) in enumerate(steps, start=1):
+        click.echo(f"  {number}. {step.ljust(width) + '  ' + why if why else step}")
 
 
 def on_terminal() -> bool:

@@ -18,7 +18,8 @@ from biasfw.validating.tables import Wishes
     "validate",
     help="Look for mistakes in a benchmark (its folder), a plugin package, a run directory, a configuration, a judge, "
     "a language pack, or a file of data (.jsonl, .csv, .xlsx), and tell every one with file, line and column. Nothing "
-    "is asked, and no code of a plugin package is run. Exit code 1 if there are errors; warnings do not count.",
+    "is asked, and no code of a plugin package is run. Exit code 0 if there are no errors (warnings do not count), 1 "
+    "if there are, 2 if there is nothing that could be looked at.",
     epilog="Example:  biasfw validate items.csv --column category --values gold=a,b",
 )
 @click.argument("path", type=click.Path(path_type=Path))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from biasfw import bundles
 from biasfw.conforming.shared import here, measure, one_each, scored, tell, warn_or_err
 from biasfw.expansion import expand
+from biasfw.phrases import many
 from biasfw.plan import make_design
 from biasfw.stats import proportion_from_cluster_sums
 
@@ -49,7 +50,9 @@ def _gold(seen: Inspected, split: Split) -> None:
     sizes = [each.total() for each in positions.values()]
     for at in range(1, options + 1):
         share = proportion_from_cluster_sums([each[at] for each in positions.values()], sizes)
-        said = f"the right option stands at position {at} in {total[at]} of {count} prompts of split {split.name}"
+        said = (
+            f"the right option stands at position {at} in {total[at]} of {many(count, 'prompt')} of split {split.name}"
+        )
         first = one_each(split, [each for each in told.values() if each.seed.gold is not None])[:1]
         if total[at] >= LOCKED * count:
             what = f"order-locked gold: {said}, so a model that always takes it is right"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from biasfw.conforming.shared import here, measure, scored
 from biasfw.document import child
-from biasfw.phrases import listed
+from biasfw.phrases import listed, many
 
 if TYPE_CHECKING:
     from biasfw.validating.inspection import Inspected, Split
@@ -74,5 +74,5 @@ def _sizes(seen: Inspected, split: Split, pointer: str) -> None:
         seen.report.facts.append(f"{what}: they are shown greyed, and never ranked")
     sizes = [len(ids) for ids in sources.values()]
     if sizes and max(sizes) > _UNEVEN * min(sizes):
-        what = f"split {split.name}: the largest category has {max(sizes)} clusters, the smallest {min(sizes)}"
+        what = f"split {split.name}: the largest category has {many(max(sizes), 'cluster')}, the smallest {min(sizes)}"
         seen.report.add("warning", seen.document, pointer, f"{what}; a mean over items is one over the largest")

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biasfw.conforming.shared import by_language, cluster_of, here, measure, one_each, tell, warn_or_err, where
+from biasfw.phrases import have, many
 from biasfw.validating.items import texts
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def check(seen: Inspected) -> None:
         if exact:
             first = exact[0][1]
             where_first = where(exact[0][0], "/source_id", first.place("/source_id", "").file)
-            what = f"{len(exact)} items have the text of another cluster's item ({where_first} for this one)"
+            count = f"{many(len(exact), 'item')} {have(len(exact))}"
+            what = f"{count} the text of another cluster's item ({where_first} for this one)"
             what += "; they are no independent observations, remove them"
             tell(seen, warn_or_err(split), [again for _, again in exact], "/source_id", what)
         if near:
@@ -56,7 +58,7 @@ def check(seen: Inspected) -> None:
             pairs = "; ".join(
                 f"{where(a, '/source_id', file)} and {where(b, '/source_id', file)}, {s:.2f}" for a, b, s in near[:5]
             )
-            what = f"{len(near)} pairs of items in different clusters are nearly the same (from {NEAR}): {pairs}"
+            what = f"nearly the same in different clusters: {many(len(near), 'pair')} of items (from {NEAR}): {pairs}"
             tell(seen, "warning", [other], "/source_id", f"{what}; give them one cluster, or change one")
         if not exact and not near:
             seen.report.facts.append(f"split {split.name}: no two clusters have the same or nearly the same text")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasfw.conforming.shared import here, one_each, scored, tell, warn_or_err
 from biasfw.errors import DataError
+from biasfw.phrases import many
 from biasfw.templates import compile_template
 from biasfw.validating.items import texts
 
@@ -30,8 +31,9 @@ def check(seen: Inspected) -> None:
             for name, pointer in _given_away(told.seed, used):
                 found.setdefault(name, []).append((told, pointer))
         for name, leaks in found.items():
-            what = f"leak: in {len(leaks)} of {len(items)} items the field {name!r}, which the prompt shows, gives the "
-            what += "right option away; take it out of the prompt, or put it under metadata"
+            count = f"{len(leaks)} of {many(len(items), 'item')}"
+            what = f"leak: in {count} the field {name!r}, which the prompt shows, gives the right option away"
+            what += "; take it out of the prompt, or put it under metadata"
             tell(seen, warn_or_err(split), [told for told, _ in leaks], leaks[0][1], what)
         if not found:
             seen.report.facts.append(f"split {split.name}: no prompt gives the right option away")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from biasfw.conforming.shared import here, measure
 from biasfw.document import child
 from biasfw.errors import BiasfwError
-from biasfw.phrases import listed
+from biasfw.phrases import are, listed, many
 
 if TYPE_CHECKING:
     from biasfw.records import Score
@@ -48,7 +48,9 @@ def check(seen: Inspected) -> None:
                     right, wrong = right + (not message), wrong + bool(message)
         measure(seen, split, "reference scores", right, declared=len(expected))
         if not wrong:
-            seen.report.facts.append(f"split {split.name}: {right} scores of reference models are as declared")
+            seen.report.facts.append(
+                f"split {split.name}: {many(right, 'score')} of reference models {are(right)} as declared"
+            )
 
 
 def scores_of(seen: Inspected, split: Split, model: str, mode: str, runs: Path) -> Sequence[Score]:

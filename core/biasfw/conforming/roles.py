@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from biasfw.conforming.shared import here, measure, official, one_each, scored, tell, warn_or_err
+from biasfw.phrases import many
 
 if TYPE_CHECKING:
     from biasfw.validating.inspection import Inspected, Split
@@ -29,13 +30,17 @@ def check(seen: Inspected) -> None:
         for name, what in CLAIMS.items():
             missing = [told for told in means if not getattr(told.seed, name)]
             if missing and not official(split):
-                share = f"{len(missing)} of {len(means)} items do not say {name}: {what}; add it"
+                share = f"{name} is not said in {len(missing)} of {many(len(means), 'item')}: {what}; add it"
                 tell(seen, "warning", missing, f"/{name}", share)
             elif missing:
-                seen.report.facts.append(f"split {split.name}: {len(missing)} of {len(means)} items have no {name}")
+                seen.report.facts.append(
+                    f"split {split.name}: {len(missing)} of {many(len(means), 'item')} without {name}"
+                )
         _against(seen, split, items)
         if contested := sum(told.seed.contested for told in items):
-            seen.report.facts.append(f"split {split.name}: reviewers disagree about {contested} of {len(items)} items")
+            seen.report.facts.append(
+                f"split {split.name}: reviewers disagree about {contested} of {many(len(items), 'item')}"
+            )
         found = Counter(choice.role or "none" for told in items for choice in told.seed.choices)
         measure(seen, split, "roles", dict(found))
 
@@ -44,15 +49,15 @@ def _against(seen: Inspected, split: Split, items: list[Told]) -> None:
     """Gold that is called stereotyped, and options that nobody says anything about."""
     wrong = [told for told in items if _gold_role(told) == "stereotyped"]
     if wrong:
-        what = f"{len(wrong)} of {len(items)} items have the stereotyped option as the right one (gold)"
+        what = f"the stereotyped option is the right one (gold) in {len(wrong)} of {many(len(items), 'item')}"
         tell(seen, warn_or_err(split), wrong, "/gold", f"{what}; mend gold, or the role")
     half = [told for told in items if len(_meant(told)) == 1]
     if half:
-        what = f"{len(half)} of {len(items)} items have only one of a stereotyped and an anti-stereotyped option"
+        what = f"only one of a stereotyped and an anti-stereotyped option in {len(half)} of {many(len(items), 'item')}"
         tell(seen, "warning", half, "/choices", f"{what}; the reference models have nothing to say there; add roles")
     none = [told for told in items if told.seed.gold is None and not _meant(told)]
     if none:
-        what = f"{len(none)} of {len(items)} items have neither gold nor roles: nothing could be measured"
+        what = f"neither gold nor roles in {len(none)} of {many(len(items), 'item')}: nothing could be measured"
         tell(seen, warn_or_err(split), none, "/choices", f"{what}; add them")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from biasfw import scripts
 from biasfw.conforming.shared import here, one_each, tell
-from biasfw.phrases import shorten
+from biasfw.phrases import are, have, many, shorten
 from biasfw.validating.items import texts
 
 if TYPE_CHECKING:
@@ -29,11 +29,12 @@ def check(seen: Inspected) -> None:
         odd = [told for told in items if _other_script(told.seed, seen)]
         if odd:
             tags = ", ".join(sorted({told.seed.language for told in odd}))
-            what = f"{len(odd)} items are not written in the script of their language ({tags})"
+            what = f"{many(len(odd), 'item')} {are(len(odd))} not written in the script of their language ({tags})"
             tell(seen, "warning", odd, "/language", f"{what}; mend the language, or the text")
         mixed = [(told, word) for told in items if (word := _mixed(told))]
         if mixed:
-            what = f"{len(mixed)} items have a word of two scripts, such as {shorten(mixed[0][1][1])}; type it again"
+            count = f"{many(len(mixed), 'item')} {have(len(mixed))}"
+            what = f"{count} a word of two scripts, such as {shorten(mixed[0][1][1])}; type it again"
             tell(seen, "warning", [told for told, _ in mixed], mixed[0][1][0], what)
         if not odd and not mixed:
             seen.report.facts.append(f"split {split.name}: every item is in the script of its language")

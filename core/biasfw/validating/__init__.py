@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from biasfw import bundles
-from biasfw.errors import DataError
+from biasfw.errors import UsageError
 
 if TYPE_CHECKING:
     from biasfw.findings import Report
@@ -24,7 +24,7 @@ def validate(path: Path, plugins: Plugins, wishes: Wishes | None = None) -> list
     ``wishes``: what the columns of a file must be, which nothing else says.
 
     Raises:
-        DataError: nothing of the kind is there.
+        UsageError: nothing of the kind is there.
     """
     reports = _reports(path, plugins, wishes)
     for report in reports:
@@ -41,16 +41,16 @@ def _reports(path: Path, plugins: Plugins, wishes: Wishes | None) -> list[Report
     try:
         folder, file = path.is_dir(), path.is_file()
     except (OSError, ValueError):
-        raise DataError(f"{str(path)[:200]!r} is no name of a file; check the path") from None
+        raise UsageError(f"{str(path)[:200]!r} is no name of a file; check the path") from None
     if path.name == bundles.MANIFEST or (folder and (path / bundles.MANIFEST).is_file()):
         if not (folder or file):
-            raise DataError(f"{path}: there is no such file; check the path")
+            raise UsageError(f"{path}: there is no such file; check the path")
         seen = inspect(path if folder else path.parent, kit)
         return [seen.report, *(check_pack(pack, kit) for pack in seen.files if pack.is_relative_to(seen.folder))]
     if folder:
         return _folder(path, kit)
     if not file:
-        raise DataError(f"{path}: there is no such file or folder; check the path")
+        raise UsageError(f"{path}: there is no such file or folder; check the path")
     if path.suffix in TABLES:
         return [tables.validate_table(path, wishes)]
     if path.suffix in YAML:
@@ -58,7 +58,7 @@ def _reports(path: Path, plugins: Plugins, wishes: Wishes | None) -> list[Report
     if path.suffix == ".json":
         return [runs.validate_json(path)]
     known = ", ".join((*TABLES, *YAML, ".json"))
-    raise DataError(f"{path}: what ends in {path.suffix or 'nothing'} is not known here; known are {known}")
+    raise UsageError(f"{path}: what ends in {path.suffix or 'nothing'} is not known here; known are {known}")
 
 
 def _folder(path: Path, kit: Kit) -> list[Report]:
@@ -74,4 +74,4 @@ def _folder(path: Path, kit: Kit) -> list[Report]:
     if packs and path.name == "languages":
         return [check_pack(pack, kit) for pack in packs]
     what = f"holds no {bundles.MANIFEST}, run.json or pyproject.toml: neither benchmark, run nor plugin package"
-    raise DataError(f"{path} {what}; name the folder of one, or a file")
+    raise UsageError(f"{path} {what}; name the folder of one, or a file")

@@ -15,6 +15,7 @@ from biasfw.errors import BiasfwError, DataError
 from biasfw.findings import Report
 from biasfw.languages import LanguagePack
 from biasfw.packcheck import Kit
+from biasfw.phrases import many
 from biasfw.records import Seed
 from biasfw.schemas import check_options
 from biasfw.validating.data import read_shots, read_split, tell
@@ -161,4 +162,4 @@ def _packs(seen: Inspected, folder: Path) -> tuple[list[Path], dict[str, Languag
 def counted(seeds: list[Seed]) -> str:
     """``12 items (ja 8, en 4)``."""
     by_language = Counter(seed.language for seed in seeds)
-    return f"{len(seeds)} items ({', '.join(f'{tag} {count}' for tag, count in by_language.items())})"
+    return f"{many(len(seeds), 'item')} ({', '.join(f'{tag} {count}' for tag, count in by_language.items())})"

@@ -13,6 +13,7 @@ from biasfw.document import Document
 from biasfw.errors import BiasfwError, DataError
 from biasfw.findings import Finding, Report
 from biasfw.jsontext import locate
+from biasfw.phrases import many
 from biasfw.schemas import Problem
 from biasfw.textfile import read_text
 from biasfw.validating.items import texts
@@ -55,7 +56,7 @@ def validate_run(folder: Path) -> Report:
         _scores(report, path)
     lost = keys.get("responses.jsonl", set()) - keys.get("requests.jsonl", set())
     if lost:
-        what = f"{len(lost)} responses answer no request of requests.jsonl, such as {min(lost)[:12]}…"
+        what = f"{many(len(lost), 'response')} without a request of requests.jsonl, such as {min(lost)[:12]}…"
         path = folder / "responses.jsonl"
         report.findings.append(Finding("error", Problem(str(path), 0, 0, "", f"{what}; the files are of two runs")))
     if not report.errors:

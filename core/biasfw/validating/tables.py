@@ -18,10 +18,10 @@ from biasfw import bundles, splits
 from biasfw.document import child
 from biasfw.errors import BiasfwError, DataError
 from biasfw.findings import Finding, Report
-from biasfw.phrases import did_you_mean, found_in_words, listed, shorten
+from biasfw.phrases import did_you_mean, found_in_words, listed, many, shorten
 from biasfw.schemas import Problem
-from biasfw.textfile import read_csv
 from biasfw.validating import runs
+from biasfw.validating.csvfile import read_rows
 from biasfw.validating.items import Items, Place, in_line, texts
 from biasfw.validating.lines import read_lines
 from biasfw.validating.pruning import as_errors, prune
@@ -123,7 +123,11 @@ def _items(report: Report, path: Path) -> None:
         items.compare(items.manifest)
     report.findings += as_errors(items.errors)
     report.findings += [Finding("warning", problem) for problem in items.warnings]
-    report.facts.append(f"{items.rows} rows, {len(items.good)} without errors")
+    report.facts.append(f"{many(items.rows, 'row')}, {len(items.good)} without errors")
+
+
+def _empty(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 @dataclass
@@ -146,7 +150,7 @@ class _Table:
         self._missing()
         if not self.report.errors:
             names = dict.fromkeys(name for _, value, _ in self.rows for name in value)
-            self.report.facts.append(f"{len(self.rows)} rows with {listed(names) or 'nothing'}")
+            self.report.facts.append(f"{many(len(self.rows), 'row')} with {listed(names) or 'nothing'}")
 
     def _error(self, problem: Problem) -> None:
         self.report.findings.append(Finding("error", problem))
@@ -168,14 +172,11 @@ class _Table:
 
     def _csv(self) -> Iterator[tuple[int, Any, Place]]:
         wanted = (*self.wishes.columns, *self.wishes.values)
-        for number, value in read_csv(self.path, wanted, self.wishes.encoding):
-            yield number, value, self._at(number)
-
-    def _at(self, number: int) -> Place:
-        def place(pointer: str, message: str) -> Problem:
-            return Problem(str(self.path), number, 1, pointer, message)
-
-        return place
+        for row in read_rows(self.path, wanted, self.wishes.encoding):
+            if row.value is None:
+                self._error(row.place("", row.flaw))
+            else:
+                yield row.line, row.value, row.place
 
     def _odd(self, value: Mapping[str, Any], place: Place) -> None:
         for pointer, text in texts(dict(value)):
@@ -200,6 +201,9 @@ class _Table:
             if names[0] not in value:
                 continue
             shown = str(value[names[0]])
+            if _empty(value[names[0]]):
+                self._error(place(child("", names[0]), f"{names[0]} is empty; give every row its own"))
+                continue
             known = first.setdefault(unicodedata.normalize("NFC", shown), (number, shown))
             if known[0] != number:
                 form = "" if known[1] == shown else ", in another form of Unicode"
@@ -215,7 +219,7 @@ class _Table:
                     hint = did_you_mean(name, set(value) - set(usual))
                     way = hint if hint.startswith("did you") else "add it"
                     self._error(place("", f'the field "{name}" is missing; {way}'))
-                elif name in self.wishes.columns and value[name] in (None, ""):
+                elif name in self.wishes.columns and _empty(value[name]):
                     self._error(place(child("", name), f'the field "{name}" is empty; write what belongs there'))
 
     def _values(self, value: Mapping[str, Any], place: Place) -> None:
@@ -223,10 +227,13 @@ class _Table:
             if name not in value:
                 continue
             found = value[name]
+            if _empty(found) and name in self.wishes.columns:
+                continue  # told as empty
             texts_allowed = [str(value.get(each[1:], "")) if each.startswith("@") else each for each in allowed]
             if not isinstance(found, str) or fold(found) not in {fold(each) for each in texts_allowed if each}:
-                said = listed([shorten(each) for each in texts_allowed])
-                what = f"expected one of {said}, found {found_in_words(found)}; nothing is taken for another value"
+                said = listed([shorten(each) for each in texts_allowed if each]) or "nothing that is there"
+                seen = "an empty cell" if _empty(found) and self.path.suffix == ".csv" else found_in_words(found)
+                what = f"expected one of {said}, found {seen}; nothing is taken for another value"
                 self._error(place(child("", name), what))
 
     def _placeholder(self, value: Mapping[str, Any], place: Place) -> None:

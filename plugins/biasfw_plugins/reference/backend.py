@@ -43,6 +43,11 @@ class Reference:
         said = (request.references or {}).get(self._model)
         if said is None:
             message = f"the reference model {self._model!r} has no answer to this item under this mode"
+            if self._model == "refuses":
+                message = (
+                    "the reference model 'refuses' says the refusal_text of the item's language pack, which is empty; "
+                    "write one in languages/TAG.yaml of the benchmark"
+                )
             return Response(request.key, error=ResponseError("no_reference", message, permanent=True))
         if not request.choices:
             return Response(request.key, text=said, finish_reason="stop")

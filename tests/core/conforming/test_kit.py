@@ -108,7 +108,7 @@ def test_duplicates_in_other_clusters(write: Write, rows: Rows, kit: Callable[[P
     near["context"] += "!"
     report = kit(write(en=[*en, same, near]))
     (error,) = told(report, "error")
-    assert error.startswith("/source_id: 1 items have the text of another cluster's item (n-0 (line 1) for this one)")
+    assert error.startswith("/source_id: 1 item has the text of another cluster's item (n-0 (line 1) for this one)")
     (warning,) = [each for each in told(report, "warning") if "nearly the same" in each]
     assert "n-1 (line 2) and n-near, " in warning or "n-1 (line 2) and n-near (line 10), " in warning
 
@@ -124,9 +124,9 @@ def test_what_items_do_not_say(write: Write, rows: Rows, kit: Callable[[Path], R
         del row["harm"]
     en[4]["gold"] = "unfair"
     report = kit(write(en=en))
-    assert any(each.startswith("/harm: 3 of 15 items do not say harm") for each in told(report, "warning"))
+    assert any(each.startswith("/harm: harm is not said in 3 of 15 items") for each in told(report, "warning"))
     (error,) = told(report, "error")
-    assert error.startswith("/gold: 1 of 16 items have the stereotyped option as the right one (gold); mend gold")
+    assert error.startswith("/gold: the stereotyped option is the right one (gold) in 1 of 16 items; mend gold")
 
 
 def test_holes_and_sizes(write: Write, rows: Rows, kit: Callable[[Path], Report]) -> None:
@@ -184,7 +184,7 @@ def test_scripts(write: Write, rows: Rows, kit: Callable[[Path], Report]) -> Non
     en[5]["context"] += " in N\u0430kuru"  # a Cyrillic letter
     found = told(kit(write(en=en)), "warning")
     assert any(
-        each.startswith("/language: 1 items are not written in the script of their language (en)") for each in found
+        each.startswith("/language: 1 item is not written in the script of their language (en)") for each in found
     )
     assert any('a word of two scripts, such as "N\u0430kuru"' in each for each in found)
 

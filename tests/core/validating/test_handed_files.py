@@ -32,8 +32,8 @@ def say(cases: Path) -> Say:
 def test_c51_a_mark_and_crlf_make_no_difference(say: Say) -> None:
     assert say("bom.jsonl", "--column", "example_id") == (0, [])
     assert say("bom_crlf.csv", "--column", "id", "--values", "label=a,b") == (0, [])
-    code, (line,) = say("bom_crlf.csv", "--values", "label=a")  # the row after the quoted line break begins in line 2
-    assert (code, line.split(" ")[0]) == (1, "bom_crlf.csv:2:1:")
+    code, (line,) = say("bom_crlf.csv", "--values", "label=a")  # of the field, in the row that has a quoted comma
+    assert (code, line.split(" ")[0]) == (1, "bom_crlf.csv:2:30:")
 
 
 def test_c52_only_the_placeholder_is_one(say: Say) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from biasfw import DataError, RunConfig, StoreError, score
+from biasfw import RunConfig, StoreError, UsageError, score
 from biasfw.cli import app
 from biasfw.conformance import check
 from biasfw.engine import run
@@ -55,7 +55,7 @@ def test_a_run(tmp_path: Path, installed: Plugins, write: Callable[..., Path], l
     name = f"{folder}/responses.jsonl"
     assert any(line.startswith(f"{name}:5:") and 'unknown property "txet"' in line for line in found)
     assert any(line.startswith(f"{name}:7:") and "also stands in line 6" in line for line in found)
-    assert any("1 responses answer no request of requests.jsonl, such as ffffffffffff" in line for line in found)
+    assert any("1 response without a request of requests.jsonl, such as ffffffffffff" in line for line in found)
     assert any(line.startswith(f"{name}:34:") and ": warning: " in line and "torn" in line for line in found)
     assert any("/scores/0/clusters: expected a whole number" in line for line in found)
     assert len(found) == 5
@@ -186,7 +186,7 @@ def test_what_is_nothing(tmp_path: Path, installed: Plugins) -> None:
         ("empty", "neither benchmark, run nor plugin"),
         ("no", "no such file"),
     ):
-        with pytest.raises(DataError, match=words):
+        with pytest.raises(UsageError, match=words):
             validate(tmp_path / name, installed)
 
 
