@@ -12,6 +12,7 @@ from typing import Any
 from biasfw.codec import dumps
 from biasfw.errors import ComponentError, UsageError
 from biasfw.exporting.rows import Column
+from biasfw.phrases import many
 
 _BATCH = 2000  # rows of Parquet in memory
 _CELL = 32_767  # characters that a cell of xlsx can hold
@@ -19,7 +20,6 @@ _SHEET = 1_048_576 - 1  # rows of a sheet below the head
 # What makes spreadsheets take a text for a formula, in ASCII and full width, and behind blanks; and our own mark.
 _FORMULA = re.compile("^[\\s\ufeff\u200b]*[=+\\-@|%\uff1d\uff0b\uff0d\uff20]|^[\t\r\n']")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
-NEUTRALISED = "texts that a spreadsheet could run begin with an apostrophe, which is not part of them"
 
 Rows = Iterable[dict[str, Any]]
 
@@ -28,11 +28,15 @@ def write_csv(path: Path, columns: tuple[Column, ...], rows: Rows, canary: str) 
     """RFC 4180 in UTF-8 with a head line. The canary is a column."""
     del canary
     names = [column.name for column in columns]
+    marked = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(names)
-        writer.writerows([_in_a_sheet(row.get(name)) for name in names] for row in rows)
-    return [NEUTRALISED]
+        for row in rows:
+            values = [row.get(name) for name in names]
+            marked += sum(map(_is_marked, values))
+            writer.writerow(map(_in_a_sheet, values))
+    return _told(marked)
 
 
 def write_jsonl(path: Path, columns: tuple[Column, ...], rows: Rows, canary: str) -> list[str]:
@@ -70,10 +74,11 @@ def write_xlsx(path: Path, columns: tuple[Column, ...], rows: Rows, canary: str)
     book = Workbook(write_only=True)
     book.properties.description = canary
     sheet = book.create_sheet("responses")
-    cut = 0
+    cut = marked = 0
 
     def cell(value: Any) -> Any:
-        nonlocal cut
+        nonlocal cut, marked
+        marked += _is_marked(value)
         value = _in_a_sheet(value)
         if not isinstance(value, str):
             return value
@@ -90,7 +95,15 @@ def write_xlsx(path: Path, columns: tuple[Column, ...], rows: Rows, canary: str)
             raise UsageError(f"a sheet holds {_SHEET:,} rows; export to csv or parquet")
         sheet.append([cell(row.get(column.name)) for column in columns])
     book.save(path)
-    return [NEUTRALISED, *([f"{cut} texts were cut at {_CELL:,} characters, which is all a cell holds"] if cut else [])]
+    said = f"{many(cut, 'text was', 'texts were')} cut at {_CELL:,} characters, which is all a cell holds"
+    return [*_told(marked), *([said] if cut else [])]
+
+
+def _told(marked: int) -> list[str]:
+    if not marked:
+        return []
+    texts = many(marked, "text that a spreadsheet could run begins", "texts that a spreadsheet could run begin")
+    return [f"{texts} with an apostrophe, which is not part of {'it' if marked == 1 else 'them'}"]
 
 
 def _missing(what: str, package: str) -> ComponentError:
@@ -110,8 +123,16 @@ def _in_a_sheet(value: Any) -> Any:
     """
     if not isinstance(value, str):
         return value
-    text = _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
+    text = _shown(value)
     return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _is_marked(value: Any) -> bool:
+    return isinstance(value, str) and _FORMULA.match(_shown(value)) is not None
+
+
+def _shown(text: str) -> str:
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _whole(value: Any) -> Any:
