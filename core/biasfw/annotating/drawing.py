@@ -23,7 +23,7 @@ from biasfw.scaffolding import write_new
 
 KEY, ANSWERS = "annotation.json", "answers.jsonl"
 QUESTIONS = ("suitable", "unbiased")
-_TRIES = 200
+OF_CONTROLS = ("suitable",)  # nothing in them is biased
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,7 @@ class Shown:
     context: str
     a: str
     b: str
+    questions: tuple[str, ...] = QUESTIONS
 
     @property
     def digest(self) -> str:
@@ -64,14 +65,15 @@ def draw(
     count: int = 0,
     seed: int | None = None,
 ) -> Drawn:
-    """Blind tasks about all items of a bundle but its controls.
+    """Blind tasks about all items of a bundle, its controls among them: they show who did not read.
 
     ``people`` are pseudonyms that authors may be among; new ones are made up to ``count`` (at least ``per_item``).
 
     Raises:
         UsageError: the items are no pairs with a right reply, or too few people did not write one of them.
     """
-    seeds = _pairs(bundle, plugins)
+    controls = bundle.manifest.get("controls", {}).get("categories", ())
+    seeds = _pairs(bundle, plugins, controls)
     made = max(count, per_item) - len(people)
     everybody = [*people, *(new_pseudonym() for _ in range(max(made, 0)))]
     number = secrets.randbits(32) if seed is None else seed
@@ -83,14 +85,17 @@ def draw(
             load[name] += 1
             order = rng.sample([choice.key for choice in source.choices], 2)
             texts = {choice.key: choice.text for choice in source.choices}
+            control = source.category in controls
             seen = Shown(
-                secrets.token_hex(8), source.language, _context(source), texts[order[0]], texts[order[1]]
+                secrets.token_hex(8), source.language, _context(source), texts[order[0]], texts[order[1]],
+                OF_CONTROLS if control else QUESTIONS,
             )  # fmt: skip
             shown[name].append(seen)
             tasks.append(
                 {
                     "task": seen.task, "annotator": name, "source_id": source.source_id, "language": source.language,
                     "category": source.category, "order": order, "gold": source.gold, "text_sha256": seen.digest,
+                    **({"control": True} if control else {}),
                 }
             )  # fmt: skip
     for each in shown.values():
@@ -104,23 +109,24 @@ def draw(
     return Drawn(key, shown)
 
 
-def _pairs(bundle: Bundle, plugins: Plugins) -> list[Seed]:
+def _pairs(bundle: Bundle, plugins: Plugins, controls: Sequence[str]) -> list[Seed]:
     if bundle.manifest["task"] != "choice":
         raise UsageError(
             f"{bundle.full_name} is of task {bundle.manifest['task']}; people are asked about replies (choice)"
         )
-    controls = bundle.manifest.get("controls", {}).get("categories", ())
     seeds, _ = bundle.read(plugins)
     first: dict[tuple[str, str], Seed] = {}  # rows that are already expanded are one item
     for each in seeds:
+        first.setdefault((each.source_id, each.language), each)
+    for name, each in list(first.items()):
+        if len(each.choices) == 2 and each.gold is not None:
+            continue
         if each.category not in controls:
-            first.setdefault((each.source_id, each.language), each)
-    for each in first.values():
-        if len(each.choices) != 2 or each.gold is None:
             raise UsageError(
                 f"{bundle.full_name}: item {each.source_id!r} is no pair of replies with a right one (gold)"
             )
-    if not first:
+        del first[name]
+    if all(each.category in controls for each in first.values()):
         raise UsageError(f"{bundle.full_name} has no items but controls; there is nothing to ask")
     return list(first.values())
 
@@ -143,8 +149,8 @@ def _chosen(source: Seed, everybody: Sequence[str], per_item: int, load: Counter
     return sorted(able, key=lambda name: (load[name], rng.random()))[:per_item]
 
 
-def write(drawn: Drawn, folder: Path) -> Path:
-    """Write the key of an annotation.
+def write(drawn: Drawn, folder: Path, consents: Sequence[str] = ()) -> Path:
+    """Write the key of an annotation; ``consents`` are the texts that people have to agree to.
 
     Raises:
         UsageError: the folder holds one already.
@@ -152,7 +158,9 @@ def write(drawn: Drawn, folder: Path) -> Path:
     path = folder / KEY
     if path.exists():
         raise UsageError(f"{path} is there already, and people may be answering it; give another folder with -o")
-    write_new(path, json.dumps(drawn.key, ensure_ascii=False, indent=1) + "\n")
+    digests = sorted({sha256_text(text) for text in consents})
+    key = {**drawn.key, **({"consent_sha256": digests} if digests else {})}
+    write_new(path, json.dumps(key, ensure_ascii=False, indent=1) + "\n")
     return path
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from biasfw.annotating.drawing import QUESTIONS, load_key
-from biasfw.annotating.importing import load_answers
+from biasfw.annotating.stored import load_answers
 from biasfw.annotating.twoway import two_way_proportion
 from biasfw.errors import UsageError
 from biasfw.plugins import Plugins
 
 THRESHOLD = 0.8
+ATTENTIVE = 0.8  # of the controls
 FEW = 10  # annotators below which each is listed
 
 
@@ -29,12 +30,14 @@ def results(
     tasks = [task for task in key["tasks"] if task["task"] in answers]
     if not tasks:
         raise UsageError(f"nothing was answered in {folder} yet; biasfw annotate import {folder} FILE")
-    rows = [(task, answers[task["task"]]) for task in tasks]
+    every = [(task, answers[task["task"]]) for task in tasks]
+    rows = [(task, answer) for task, answer in every if not task.get("control")]
     questions = {name: _question(name, rows, key) for name in QUESTIONS}
     agreed = agreement_by_item(rows, "unbiased")
     return {
         "annotation": str(folder), "benchmark": key["benchmark"], "tasks": len(key["tasks"]), "answered": len(tasks),
         "annotators": len({task["annotator"] for task in tasks}), "questions": questions, "threshold": threshold,
+        "controls": _controls([(task, answer) for task, answer in every if task.get("control")]),
         "doubtful": _doubtful(rows, agreed, threshold),
         "reference_results": [row for name in QUESTIONS if (row := _reference(name, questions[name], key)) is not None],
         "models": [_model(run, agreed, threshold, plugins) for run in runs],
@@ -69,6 +72,18 @@ def _question(name: str, rows: Rows, key: Mapping[str, Any]) -> dict[str, Any]:
             for who, found in own.items()
         }
     return document
+
+
+def _controls(rows: Rows) -> dict[str, Any]:
+    """Who got the controls right: they are not part of any other figure. Below ``ATTENTIVE`` a name is given."""
+    usable = [(task, pick) for task, answer in rows if (pick := picked(task, answer, "suitable")) is not None]
+    people: dict[str, list[bool]] = defaultdict(list)
+    for task, pick in usable:
+        people[task["annotator"]].append(pick == task["gold"])
+    doubtful = {
+        who: {"right": sum(own), "n": len(own)} for who, own in people.items() if sum(own) < ATTENTIVE * len(own)
+    }
+    return {"accuracy": _accuracy(usable), "doubtful": dict(sorted(doubtful.items()))}
 
 
 def _accuracy(usable: Sequence[tuple[Mapping[str, Any], str]]) -> dict[str, Any]:

@@ -101,6 +101,7 @@ class State:
     hosts: set[str] = field(default_factory=set)
     controls: list[Mapping[str, Any]] = field(default_factory=list)
     finals: list[Mapping[str, Any]] = field(default_factory=list)
+    annotations: list[str] = field(default_factory=list)  # folders
     withdrawn: set[str] = field(default_factory=set)
     marks: dict[str, int] = field(default_factory=dict)  # skips and pauses
 
@@ -130,6 +131,8 @@ def fold(rows: Iterable[Mapping[str, Any]]) -> State:
             state.controls.append(row)
         elif kind == "final":
             state.finals.append(row)
+        elif kind == "annotation":
+            state.annotations.append(row["folder"])
         elif kind == "withdrawn" and "by" in row:
             state.withdrawn.add(row["by"])
         elif kind in ("skip", "pause"):

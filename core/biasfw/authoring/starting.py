@@ -46,6 +46,8 @@ class Start:
     rule: str = "majority"
     placebo: int = 0
     contact: str = ""
+    pay: str = ""
+    ethics: str = ""
     texts: Path | None = None
 
 
@@ -172,9 +174,17 @@ def _consent(asked: Start, manifest: Mapping[str, Any]) -> str:
     environment = jinja2.Environment(  # noqa: S701 - it writes Markdown that people edit
         loader=jinja2.FileSystemLoader(DATA), undefined=jinja2.StrictUndefined, keep_trailing_newline=True
     )
-    contact = asked.contact or " ".join(NOT_SAID.values())
-    said = {"title": manifest["title"], "licence": manifest["licence"], "contact": contact}
-    return environment.get_template("consent.md.j2").render(**said, pay=NOT_SAID, ethics=NOT_SAID)
+    said = {"title": manifest["title"], "licence": manifest["licence"]}
+    for name in ("pay", "ethics", "contact"):
+        given = getattr(asked, name)
+        said[name] = dict.fromkeys(NOT_SAID, given) if given else NOT_SAID
+    return environment.get_template("consent.md.j2").render(**said)
+
+
+def incomplete(folder: Path) -> bool:
+    """Whether CONSENT.md does not yet say all that whoever takes part has to know."""
+    consent = (folder / CONSENT).read_text(encoding="utf-8")
+    return any(text in consent for text in NOT_SAID.values())
 
 
 def _control(language: str, number: int, row: Sequence[str]) -> dict[str, Any]:

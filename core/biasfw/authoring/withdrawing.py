@@ -1,4 +1,4 @@
-"""Somebody withdraws: their texts leave the log, the items files and the finalised bundles; counts are kept.
+"""Somebody withdraws: their texts leave the log, the items, bundles and annotations; counts are kept.
 
 A version that was made from a withdrawn one holds words of it, so it goes as well; versions before it stay.
 """
@@ -8,16 +8,14 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from biasfw.authoring.bench import Workbench
-from biasfw.authoring.log import LOG, today
+from biasfw.authoring.exports import leave_exports
+from biasfw.authoring.log import LOG
 from biasfw.errors import UsageError
-from biasfw.jsonlines import write_atomically
-from biasfw.textfile import read_jsonl
 
 NOBODY = "a-00000000"  # stands for everybody whose numbers were erased
 _NUMBERS = ("try", "decision", "review", "flag", "skip", "pause", "consent", "aside")
@@ -44,7 +42,6 @@ def withdraw(bench: Workbench, by: str, *, erase: bool = False) -> dict[str, int
         damaged.unlink(missing_ok=True)  # what could not be read may hold anybody's texts
         who = NOBODY if erase else by
         bench.log.append_locked("withdrawn", by=who, erased=erase, counts=dict(sorted(counts.items())))
-        finals = [row["folder"] for row in rows if row["kind"] == "final"]
     for path in (bench.folder / "working").glob("*.json"):
         if _written_by(path, by) or path.name.partition(".")[0] in {item for item, _, _ in gone}:
             path.unlink()
@@ -52,14 +49,7 @@ def withdraw(bench: Workbench, by: str, *, erase: bool = False) -> dict[str, int
         for place in bench.folder.glob(pattern):
             shutil.rmtree(place, ignore_errors=True)
     bench.rebuild()
-    current = {item for item, _, _ in gone}
-    for folder in dict.fromkeys(finals):
-        gone_there = _leave_out(bench.folder / folder, current)
-        counts["finalised"] += gone_there
-        sheet = bench.folder / folder / "DATASHEET.md"
-        if gone_there and sheet.is_file():
-            told = f"\n## Withdrawn\n\n{gone_there} rows were taken out on {today()}: somebody withdrew their texts.\n"
-            write_atomically(sheet, (sheet.read_text(encoding="utf-8") + told).encode("utf-8"))
+    counts.update(leave_exports(bench, {item for item, _, _ in gone}, erase=erase))
     return dict(counts)
 
 
@@ -93,11 +83,13 @@ def _emptied(
     if kind == "aside" and (own or any(row.get("item") == item for item, _, _ in gone)):
         counts[kind] += 1
         return None
-    if own and "reason" in row:  # a text as well
-        counts[kind] += 1
+    quotes = row.get("item") in {item for item, _, _ in gone}  # what others said about it may hold words of it
+    said = own and bool(row.get("reason"))
+    if row.get("reason") and (own or quotes):
         row = {**row, "reason": ""}
-    if erase and ((own and kind in _NUMBERS) or (kind == "try" and about in gone)):
-        counts[kind] += "reason" not in row
+    erased = erase and ((own and kind in _NUMBERS) or (kind == "try" and about in gone))
+    counts[kind] += erased or said
+    if erased:
         return None
     if own and kind == "consent":
         return {**row, "yes": False}
@@ -110,16 +102,3 @@ def _written_by(path: Path, by: str) -> bool:
     except (OSError, ValueError):
         return True  # nobody can say whose it is
     return bool(found.get("by") == by)
-
-
-def _leave_out(folder: Path, items: set[str]) -> int:
-    """Take items out of every items file of a finalised bundle; return how many lines went."""
-    count = 0
-    for path in sorted(folder.rglob("*.jsonl")):
-        rows: list[Mapping[str, Any]] = [row for _, row in read_jsonl(path)]
-        kept = [row for row in rows if row.get("source_id") not in items]
-        count += len(rows) - len(kept)
-        if len(kept) < len(rows):
-            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)
-            write_atomically(path, lines.encode("utf-8"))
-    return count

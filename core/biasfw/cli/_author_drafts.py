@@ -32,14 +32,17 @@ from biasfw.errors import UsageError
 )
 @click.option("--placebo", metavar="K", type=click.IntRange(min=0), default=0, help="Ask for K edits without a model.")
 @click.option("--contact", metavar="TEXT", default="", help="Whom annotators can ask; stands in CONSENT.md.")
+@click.option("--pay", metavar="TEXT", default="", help="What annotators are paid; stands in CONSENT.md.")
+@click.option("--ethics", metavar="TEXT", default="", help="The ethics approval, or none; stands in CONSENT.md.")
 @click.option("--texts", metavar="FILE", type=click.Path(path_type=Path), help="Starting texts in another language.")
 def init(folder: Path, task: str, **given: Any) -> None:  # noqa: ARG001 - there is one task so far
     """Make a workbench: manifest, controls, rule, CONSENT.md."""
-    from biasfw.authoring.starting import Start, start  # noqa: PLC0415
+    from biasfw.authoring.starting import Start, incomplete, start  # noqa: PLC0415
 
     bench = start(folder, Start(**given))
     say(f"made {folder} with {len(bench.categories)} categories")
-    say(f"read and complete {folder / 'CONSENT.md'}, then each annotator: biasfw author join {folder} --yes")
+    todo = "read and complete" if incomplete(folder) else "read"
+    say(f"{todo} {folder / 'CONSENT.md'}, then each annotator: biasfw author join {folder} --yes")
 
 
 @command.command("join", epilog="Example:  biasfw author join my-bench --yes")
@@ -49,11 +52,11 @@ def init(folder: Path, task: str, **given: Any) -> None:  # noqa: ARG001 - there
 @click.option("--group", "groups", metavar="NAME", multiple=True, help="A group you belong to, if you want to say so.")
 def join(folder: Path, yes: bool | None, by: str | None, groups: tuple[str, ...]) -> None:
     """Record your answer to CONSENT.md and get a random pseudonym."""
-    from biasfw.authoring.starting import NOT_SAID  # noqa: PLC0415
+    from biasfw.authoring.starting import incomplete  # noqa: PLC0415
 
     bench = bench_in(folder)
     consent = (folder / "CONSENT.md").read_text(encoding="utf-8")
-    if any(text in consent for text in NOT_SAID.values()):
+    if incomplete(folder):
         say(f"warning: {folder / 'CONSENT.md'} is not complete: pay, ethics approval or contact is missing", err=True)
     if yes is None:
         click.echo(consent)
@@ -172,15 +175,22 @@ command.command("pause", help="Pause, without a reason.")(_mark("pause", False))
 @click.option("--erase", is_flag=True, help="Remove the numbers too: tries, decisions, reviews, the pseudonym itself.")
 @json_option
 def withdraw_(folder: Path, pseudonym: str, erase: bool, as_json: bool) -> None:
-    """Take somebody's texts out of the log, the items and the finalised bundles."""
+    """Take somebody's texts out of the log, the items, the finalised bundles and the files of annotators."""
+    from biasfw.authoring.exports import runs_with  # noqa: PLC0415
     from biasfw.authoring.withdrawing import withdraw  # noqa: PLC0415
 
-    counts = withdraw(bench_in(folder), pseudonym, erase=erase)
+    bench = bench_in(folder)
+    counts = withdraw(bench, pseudonym, erase=erase)
+    runs = runs_with(bench)
     if as_json:
-        print_json({"withdrawn": counts})
+        print_json({"withdrawn": counts, "runs_to_delete": [str(run) for run in runs]})
     else:
         said = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
         say(f"{pseudonym}: texts removed ({said or 'there were none'}); the items files were written anew")
+        if runs:
+            say("these runs hold prompts with texts of the workbench; delete them and run again:", err=True)
+        for run in runs:
+            say(f"  {run}", err=True)
         say("copies outside this folder, backups and what was published before cannot be reached from here", err=True)
 
 

@@ -50,6 +50,12 @@ def _print(document: Mapping[str, Any]) -> None:
         names = document["unmeasured"]
         say(f"  {len(names)} drafts lack a first or last answer of a held-out model: {', '.join(names[:8])}"
             f"{' ...' if len(names) > 8 else ''}; biasfw author try --held-out --every-end")  # fmt: skip
+    days = document["days"]
+    if days:
+        say(f"versions by day: {', '.join(f'{day} {count}' for day, count in days.items())}")
+    if document["groups"]:
+        named = ", ".join(f"{group} ({count})" for group, count in document["groups"].items())
+        say(f"groups that five or more annotators named as their own: {named}")
     placebo = document["placebo"]
     if placebo["asked"] or placebo["effect"]["n"]:
         done = placebo["drafts"]

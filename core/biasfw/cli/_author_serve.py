@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 @click.pass_context
 def serve_(ctx: click.Context, /, folder: Path, port: int | None, **given: Any) -> None:
     """Serve the page for people who do not use terminals, on this machine only. Ctrl-C ends it; nothing is lost."""
+    from biasfw.authoring.starting import incomplete  # noqa: PLC0415
     from biasfw.authoring.web.serving import serve  # noqa: PLC0415
     from biasfw.authoring.web.session import Session  # noqa: PLC0415
 
     bench, plugins = bench_in(folder), plugins_of(ctx)
+    if incomplete(folder):
+        say(f"warning: {folder / 'CONSENT.md'} is not complete: pay, ethics approval or contact is missing", err=True)
     target = target_of("target", given) if given["backend"] else None
     if target is not None and given["send_to"]:
         agree(bench, target, plugins, given["send_to"])  # else the page asks

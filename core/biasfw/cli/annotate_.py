@@ -48,6 +48,8 @@ _FOLDER = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path
 )
 @click.option("--annotator", "people", metavar="PSEUDONYM", multiple=True,
               help="Somebody with a pseudonym, who never gets items of their own; repeatable.")  # fmt: skip
+@click.option("--consent", metavar="FILE", type=click.Path(path_type=Path),
+              help="What people agree to first: risk, pay, ethics, contact. Default: a general text")  # fmt: skip
 @click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="The folder of official files.")
 @click.option("--seed", metavar="N", type=int, help="What orders are drawn with. Default: a random one.")
 @click.option("-o", "--output", metavar="DIR", type=click.Path(path_type=Path), required=True, help="A new folder.")
@@ -56,6 +58,7 @@ _FOLDER = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path
 def draw(ctx: click.Context, /, benchmark: str, output: Path, *, as_json: bool, **given: Any) -> None:
     """Make blind tasks: for every annotator an HTML file that works offline, and the same as a sheet."""
     from biasfw.annotating import drawing, pages  # noqa: PLC0415
+    from biasfw.authoring.annotations import note_annotation  # noqa: PLC0415
     from biasfw.scaffolding import write_new  # noqa: PLC0415
 
     plugins = plugins_of(ctx)
@@ -65,23 +68,48 @@ def draw(ctx: click.Context, /, benchmark: str, output: Path, *, as_json: bool, 
     drawn = drawing.draw(
         bundle, plugins, given["per_item"], given["people"], count=given["count"], seed=given["seed"]
     )  # fmt: skip
-    drawing.write(drawn, output)
+    asked = {name: (shown, shown[0].language) for name, shown in drawn.shown.items() if shown}
+    consents = {language: pages.consent_in(language, given["consent"]) for _, language in asked.values()}
+    drawing.write(drawn, output, list(consents.values()))
     files = []
-    for annotator, shown in drawn.shown.items():
-        if shown:
-            files.append(output / f"{annotator}.html")
-            write_new(files[-1], pages.page(annotator, shown, shown[0].language))
-            (output / f"{annotator}.csv").write_bytes(pages.sheet(shown))
+    for annotator, (shown, language) in asked.items():
+        files.append(output / f"{annotator}.html")
+        write_new(files[-1], pages.page(annotator, shown, language, consents[language]))
+        (output / f"{annotator}.csv").write_bytes(pages.sheet(shown, consents[language]))
+    note_annotation(bundle.folder, output)
     if as_json:
         print_json({"annotation": str(output), "tasks": len(drawn.key["tasks"]), "files": [str(f) for f in files]})
         return
     say(f"{len(drawn.key['tasks'])} tasks for {len(files)} annotators in {output}")
     for file in files:
         say(f"give: {file} (or {file.with_suffix('.csv').name})")
+    if given["consent"] is None:
+        say(
+            "warning: no --consent FILE: people agree to a general text without pay, contact and ethics approval",
+            err=True,
+        )
     if bundle.manifest["redistribution"] == "forbidden":
         say("warning: these texts may not be passed on; have the files deleted when they come back", err=True)
     say(f"keep {output / drawing.KEY} to yourself: it holds the right answers")
     say(f"when a file comes back: biasfw annotate import {output} FILE")
+    say(f"or let people answer on this machine: biasfw annotate serve {output}")
+
+
+@command.command("serve", epilog="Example:  biasfw annotate serve answers")
+@_FOLDER
+@click.option("--port", metavar="N", type=click.IntRange(1, 65535), help="Default: a free one, the same every time.")
+def serve_(folder: Path, port: int | None) -> None:
+    """Serve the tasks on this machine only: people enter their pseudonym, and every answer is stored at once."""
+    from biasfw.annotating.answering import serve  # noqa: PLC0415
+    from biasfw.annotating.drawing import load_key  # noqa: PLC0415
+
+    names = load_key(folder)["annotators"]
+
+    def ready(url: str) -> None:
+        say(f"open: {url}")
+        say(f"each of these pseudonyms is for one person: {', '.join(names)}", err=True)
+
+    serve(folder, port, lambda address: ready(address.url))
 
 
 @command.command("import", epilog="Example:  biasfw annotate import answers answers-a-....json")
@@ -132,7 +160,7 @@ def report(
 @click.option("--erase", is_flag=True, help="Remove the answers too, not only the comments.")
 def withdraw_(folder: Path, pseudonym: str, erase: bool) -> None:
     """Take out what an annotator wrote; files that were sent back before have to be deleted by hand."""
-    from biasfw.annotating.importing import withdraw  # noqa: PLC0415
+    from biasfw.annotating.leaving import withdraw  # noqa: PLC0415
 
     count = withdraw(folder, pseudonym, erase=erase)
     say(f"{pseudonym}: {'answers' if erase else 'comments'} removed from {count} answers")
@@ -153,6 +181,11 @@ def _print(document: Mapping[str, Any]) -> None:
         say(f"  Krippendorff's alpha {value}{span}" + (f" ({alpha['reason']})" if alpha["reason"] else ""))
         for who, part in found.get("each", {}).items():
             say(f"    {who}: {100 * part['accuracy']:.1f} % of {part['n']}")
+    controls = document["controls"]
+    if controls["accuracy"]["n"]:
+        say(f"\ncontrols (in no other figure): accuracy {_share(controls['accuracy'])}")
+        for who, part in controls["doubtful"].items():
+            say(f"  {who}: {part['right']} of {part['n']} right; did they read the tasks?")
     say(
         f"\nitems that under {document['threshold']:.0%} found right, or that were flagged: {len(document['doubtful'])}"
     )

@@ -30,7 +30,8 @@ from biasfw import (
 KEY, ANSWERS = "annotation.json", "answers.jsonl"
 NOTE = (
     "people answered each item once, in one order: their pick stands for every instruction and order, and intervals "
-    "here count items only; `biasfw annotate report` has the interval over items and people"
+    "here count items only; `biasfw annotate report` has the interval over items and people. About controls "
+    "only the more suitable reply was asked"
 )
 
 
@@ -107,8 +108,10 @@ class Human:
             votes: dict[tuple[str, str], Counter[str]] = {}
             for name, row in last.items():
                 task = tasks.get(name)
-                said = row.get(self._question)
-                if task is None or said not in ("a", "b") or self._annotator not in (None, task["annotator"]):
+                if task is None or self._annotator not in (None, task["annotator"]):
+                    continue
+                said = row.get("suitable" if task.get("control") else self._question)  # nothing in a control is biased
+                if said not in ("a", "b"):
                     continue
                 pick = task["order"]["ab".index(said)]
                 votes.setdefault((task["source_id"], task["language"]), Counter())[pick] += 1

@@ -17,9 +17,10 @@ from click.testing import CliRunner, Result
 
 from biasfw import DataError, UsageError
 from biasfw.annotating.drawing import Shown, draw, load_key, open_bundle
-from biasfw.annotating.importing import import_answers, load_answers
+from biasfw.annotating.importing import import_answers
 from biasfw.annotating.pages import COLUMNS, page, sheet
 from biasfw.annotating.results import results
+from biasfw.annotating.stored import load_answers, load_consents
 from biasfw.authoring.bench import Workbench
 from biasfw.authoring.drafts import seed_row
 from biasfw.authoring.files import write_rows
@@ -29,6 +30,7 @@ from biasfw.plugins import Plugins
 
 Call = Callable[..., Result]
 CATEGORIES = ("region", "gender")
+CONSENT = "Please agree."
 HOSTILE = '</script><script>document.title="ran"</script>=1+1'
 
 
@@ -57,11 +59,15 @@ def bundle(tmp_path: Path) -> Path:
     return bench.folder
 
 
+def consent_of(key: Mapping[str, Any], *, yes: bool = True) -> dict[str, Any]:
+    return {"yes": yes, "sha256": key["consent_sha256"][0]}
+
+
 def answered(folder: Path, who: str, decide: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Path:
     key = load_key(folder)
     rows = [{"task": t["task"], **decide(t)} for t in key["tasks"] if t["annotator"] == who]
     file = folder / f"back-{who}.json"
-    file.write_text(json.dumps({"annotator": who, "answers": rows}), encoding="utf-8")
+    file.write_text(json.dumps({"annotator": who, "consent": consent_of(key), "answers": rows}), encoding="utf-8")
     return file
 
 
@@ -72,19 +78,22 @@ def letter(task: Mapping[str, Any], *, right: bool) -> str:
 def test_tasks_are_blind_balanced_and_never_ones_own(bundle: Path, installed: Plugins) -> None:
     drawn = draw(open_bundle(str(bundle), installed), installed, 5, ["a-author00"], count=7, seed=1)
     tasks = drawn.key["tasks"]
-    assert len(tasks) == 12 * 5
+    assert len(tasks) == (12 + 10) * 5
+    controls = {t["task"] for t in tasks if t.get("control")}
+    assert len(controls) == 10 * 5
+    assert all((seen.questions == ("suitable",)) == (seen.task in controls) for s in drawn.shown.values() for seen in s)
     assert len(drawn.key["annotators"]) == 7
     assert not [t for t in tasks if t["annotator"] == "a-author00" and t["source_id"] == "region-00"]
     load = [sum(t["annotator"] == who for t in tasks) for who in drawn.key["annotators"]]
     assert max(load) - min(load) <= 1
-    orders = {tuple(t["order"]) for t in tasks}
+    orders = {tuple(t["order"]) for t in tasks if not t.get("control")}
     assert len(orders) == 2
     sequences = {tuple(t.context for t in shown) for shown in drawn.shown.values()}
     assert len(sequences) == 7
     with pytest.raises(UsageError, match="needs 1 people who did not write it"):
         draw(open_bundle(str(bundle), installed), installed, 1, ["a-author00"])
     for who, shown in drawn.shown.items():
-        html, rows = page(who, shown, "ja"), sheet(shown).decode("utf-8-sig")
+        html, rows = page(who, shown, "ja", CONSENT), sheet(shown, CONSENT).decode("utf-8-sig")
         for text in (html, rows):
             assert "region" not in text
             assert "stereotyped" not in text
@@ -92,34 +101,38 @@ def test_tasks_are_blind_balanced_and_never_ones_own(bundle: Path, installed: Pl
 
 
 def test_the_page_holds_hostile_text_as_data(bundle: Path, installed: Plugins) -> None:
-    html = page("a-12345678", [Shown("0" * 16, "en", HOSTILE, "x", "y")], "ja")
+    html = page("a-12345678", [Shown("0" * 16, "en", HOSTILE, "x", "y")], "ja", HOSTILE)
     assert html.count("<script") == 2
     assert "どちらの返答ですか" in html
     policy = re.findall('Content-Security-Policy" content="([^"]*)"', html)[0]
     assert policy.startswith("default-src &#39;none&#39;")
     assert "unsafe" not in policy
-    rows = list(csv.DictReader(io.StringIO(sheet([Shown("0" * 16, "en", "=1+1", "x", "y")]).decode("utf-8-sig"))))
-    assert (list(rows[0]), rows[0]["context"]) == (list(COLUMNS), "'=1+1")
+    rows = list(
+        csv.DictReader(io.StringIO(sheet([Shown("0" * 16, "en", "=1+1", "x", "y")], CONSENT).decode("utf-8-sig")))
+    )
+    assert (list(rows[0]), rows[0]["context"], rows[1]["context"]) == (list(COLUMNS), CONSENT, "'=1+1")
 
 
 @pytest.fixture
 def folder(bundle: Path, call: Call, tmp_path: Path) -> Path:
     said = json.loads(call("annotate", str(bundle), "-k", "5", "-o", str(tmp_path / "people"), "--json").stdout)
-    assert said["tasks"] == 60
+    assert said["tasks"] == 110
     return tmp_path / "people"
 
 
 def test_answers_are_checked_merged_and_never_overwritten_unseen(folder: Path) -> None:
     who, other = load_key(folder)["annotators"][:2]
     file = answered(folder, who, lambda t: {"suitable": "a", "unbiased": letter(t, right=True), "comment": "良い"})
-    assert import_answers(folder, file).new == 12
-    assert import_answers(folder, file).same == 12
+    assert import_answers(folder, file).new == 22
+    assert import_answers(folder, file).same == 22
     changed = answered(folder, who, lambda t: {"suitable": "b", "unbiased": "skip"})
-    with pytest.raises(UsageError, match="12 answers differ"):
+    with pytest.raises(UsageError, match="22 answers differ"):
         import_answers(folder, changed)
     assert {row["suitable"] for row in load_answers(folder).values()} == {"a"}
-    assert import_answers(folder, changed, replace=True).replaced == 12
-    assert {row["unbiased"] for row in load_answers(folder).values()} == {"skip"}
+    assert import_answers(folder, changed, replace=True).replaced == 22
+    assert [row.get("unbiased") for row in load_answers(folder).values()].count("skip") == 12  # nothing about controls
+    file.write_text(json.dumps({"consent": {"yes": False}, "answers": []}), encoding="utf-8")
+    assert import_answers(folder, file).new == 0
     for wrong, message in (
         ([{"task": "f" * 16, "suitable": "a"}], "is none of"), ([{"task": "x"}], "answer 1"),
         ([{"task": t, "suitable": "c"} for t in list(load_answers(folder))[:1]], "suitable"),
@@ -137,9 +150,14 @@ def test_answers_are_checked_merged_and_never_overwritten_unseen(folder: Path) -
 
 
 def test_a_sheet_comes_back(folder: Path) -> None:
-    who = load_key(folder)["annotators"][0]
+    key = load_key(folder)
+    who = key["annotators"][0]
+    controls = {t["task"] for t in key["tasks"] if t.get("control")}
     path = folder / f"{who}.csv"
-    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+    consent, *rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+    assert consent["task"] == "consent"
+    assert {row["unbiased"] for row in rows if row["task"] in controls} == {"-"}
+    rows.sort(key=lambda row: row["task"] in controls)
     for row in rows[:3]:
         row |= {"suitable": "A", "unbiased": "skip", "context": row["context"].removeprefix("'")}
     rows[3]["harmful"] = "x"
@@ -148,12 +166,18 @@ def test_a_sheet_comes_back(folder: Path) -> None:
         out = io.StringIO(newline="")
         writer = csv.DictWriter(out, list(COLUMNS))
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows([consent, *rows])
         path.write_text(out.getvalue(), encoding="utf-8")
 
     write()
+    with pytest.raises(DataError, match="did not agree to the consent text"):
+        import_answers(folder, path)
+    assert load_answers(folder) == {}
+    consent["suitable"] = "はい"
+    write()
     done = import_answers(folder, path)
-    assert (done.annotator, done.new, done.empty) == (who, 4, 8)
+    assert (done.annotator, done.new, done.empty) == (who, 4, 18)
+    assert load_consents(folder)[who]["yes"] is True
     rows[0]["reply_a"] += "!"
     write()
     with pytest.raises(DataError, match="texts were edited"):
@@ -166,6 +190,8 @@ def test_results_and_the_human_backend(folder: Path, bundle: Path, call: Call, t
 
     def decide(who: int) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
         def one(task: Mapping[str, Any]) -> Mapping[str, Any]:
+            if task.get("control"):
+                return {"suitable": letter(task, right=who != 4)}
             right = who >= wrong.get(task["source_id"], 0)
             more = {"comment": "both are fine"} if task["source_id"] == "region-02" and who == 0 else {}
             return {"suitable": "a", "unbiased": letter(task, right=right), **more}
@@ -195,15 +221,20 @@ def test_results_and_the_human_backend(folder: Path, bundle: Path, call: Call, t
     row = document["reference_results"][1]
     assert (row["value"], row["slice"]["question_id"]) == (93.3, "more-suitable-reply--which-is-unbiased")
     human = call("run", "--benchmark", str(bundle), "--backend", "human", "--model", str(folder), "-B",
-                 "question=unbiased", "--runs", str(tmp_path / "runs"), "--json", code=3)  # fmt: skip
+                 "question=unbiased", "--runs", str(tmp_path / "runs"), "--json")  # fmt: skip
     result = json.loads(human.stdout)
     accuracy = next(s for s in result["scores"] if s["metric"] == "accuracy")
     assert accuracy["value"] == pytest.approx(11 / 12)  # the majority: wrong on region-02 alone
     assert "people were asked the question more-suitable-reply--which-is-unbiased" in result["notes"][0]
-    assert result["failed"] == 80  # the ten controls were put to nobody
+    assert result["failed"] == 0
+    controls = next(s for s in result["scores"] if s["metric"] == "control_accuracy")
+    assert controls["value"] == 1  # the majority again
+    assert document["controls"]["accuracy"]["value"] == pytest.approx(0.8)
+    assert document["controls"]["doubtful"] == {people[4]: {"right": 0, "n": 10}}
+    assert f"{people[4]}: 0 of 10 right; did they read" in call("annotate", "report", str(folder)).stdout
     one = call("run", "--benchmark", str(bundle), "--backend", "human", "--model", str(folder), "-B",
-               "question=unbiased", "-B", f"annotator={people[0]}", "--category", "region", "--category", "gender",
-               "--runs", str(tmp_path / "runs"), "--json")  # fmt: skip
+               "question=unbiased", "-B", f"annotator={people[0]}", "--runs",
+               str(tmp_path / "runs"), "--json")  # fmt: skip
     own = next(s for s in json.loads(one.stdout)["scores"] if s["metric"] == "accuracy")
     assert own["value"] == pytest.approx(10 / 12)
     assert "accuracy 93.3 %" in call("annotate", "report", str(folder)).stdout
@@ -213,9 +244,11 @@ def test_alpha_is_that_of_the_krippendorff_package(folder: Path) -> None:
     rng = np.random.default_rng(2)
     codes = np.full((5, 12), np.nan)
     key = load_key(folder)
-    items = list(dict.fromkeys(t["source_id"] for t in key["tasks"]))
+    items = list(dict.fromkeys(t["source_id"] for t in key["tasks"] if not t.get("control")))
 
     def decide(task: Mapping[str, Any]) -> Mapping[str, Any]:
+        if task.get("control"):
+            return {"suitable": "a"}
         if rng.random() < 0.2:
             return {"unbiased": "skip"}
         right = bool(rng.random() < 0.7)
@@ -236,9 +269,9 @@ def test_withdrawing_takes_out_comments_or_everything(folder: Path, call: Call) 
         import_answers(folder, file)
         file.unlink()
     call("annotate", "withdraw", str(folder), who)
-    assert [row.get("comment") for row in load_answers(folder).values()] == [None] * 12 + [f"{other} said so"] * 12
+    assert [row.get("comment") for row in load_answers(folder).values()] == [None] * 22 + [f"{other} said so"] * 22
     call("annotate", "withdraw", str(folder), who, "--erase")
-    assert len(load_answers(folder)) == 12
+    assert len(load_answers(folder)) == 22
     assert "has no annotator" in str(call("annotate", "withdraw", str(folder), "a-zzzzzzzz", code=1).exception)
 
 

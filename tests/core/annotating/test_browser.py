@@ -12,6 +12,7 @@ import pytest
 
 from biasfw.annotating.drawing import Shown
 from biasfw.annotating.pages import page
+from biasfw.keys import sha256_text
 
 pytestmark = [pytest.mark.browser, pytest.mark.loopback]
 HOSTILE = "</script><script>document.title='ran'</script><img src=x onerror=\"document.title='ran'\">"
@@ -32,15 +33,21 @@ def chromium() -> Iterator[Any]:
 def test_it_works_offline_and_runs_nothing_of_the_data(chromium: Any, tmp_path: Path) -> None:
     shown = [Shown(str(n) * 16, "ja", f"人間：{HOSTILE}", "はい。", f"いいえ{n}。") for n in range(2)]
     file = tmp_path / "tasks.html"
-    file.write_text(page("a-12345678", shown, "ja"), encoding="utf-8")
+    file.write_text(page("a-12345678", shown, "ja", f"# 同意\n\n**危険性** {HOSTILE}"), encoding="utf-8")
     context = chromium.new_context(offline=True)
     context.set_default_timeout(60_000)
     tab = context.new_page()
     tab.goto(file.as_uri())
+    assert tab.query_selector("section") is None  # nothing before a yes
+    assert tab.text_content(".consent strong") == "危険性"
+    tab.click("#yes")
     tab.check("input[name='suitable-0000000000000000'][value='a']")
     tab.check("input[name='unbiased-0000000000000000'][value='skip']")
     tab.fill("[data-task='0000000000000000'] textarea", "よく分かりません")
     tab.check("[data-task='1111111111111111'] input[type='checkbox']")
+    tab.click("#pause")
+    assert tab.query_selector("section") is None
+    tab.click("#resume")
     tab.reload()
     assert tab.title() == "どちらの返答ですか"
     assert tab.query_selector("img") is None
@@ -50,6 +57,7 @@ def test_it_works_offline_and_runs_nothing_of_the_data(chromium: Any, tmp_path: 
     document = json.loads(Path(saved.value.path()).read_text(encoding="utf-8"))
     assert document == {
         "annotator": "a-12345678",
+        "consent": {"yes": True, "sha256": sha256_text(f"# 同意\n\n**危険性** {HOSTILE}")},
         "answers": [
             {"task": "0" * 16, "suitable": "a", "unbiased": "skip", "comment": "よく分かりません"},
             {"task": "1" * 16, "harmful": True},

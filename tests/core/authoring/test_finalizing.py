@@ -135,6 +135,45 @@ def test_a_holdout_is_kept_outside(accepted: Workbench, author: str, plugins: Pl
     assert all(not (path / "items/main.jsonl").read_text("utf-8") for path in (done.folder, done.holdout))
 
 
+@pytest.mark.parametrize("erase", [False, True])
+def test_a_withdrawal_reaches_bundles_annotations_and_names_runs(
+    accepted: Workbench, call: Call, plugins: Plugins, tmp_path: Path, *, erase: bool
+) -> None:
+    other = accepted.join(yes=True)
+    secret = "人間：隣の席の人は秘密主義だと聞きました。"
+    theirs, _ = accepted.write(other, {**texts_of(DRAFTS[2]), "context": secret + DRAFTS[2][2]})
+    with Asker(accepted, Target("scripted"), plugins) as asker:
+        try_version(asker, accepted.draft(theirs))
+    accepted.decide(other, theirs, accept=True, reason="good")
+    freeze(accepted, plugins, allow="R. Example")
+    final, people = accepted.folder / "final", tmp_path / "people"
+    call("annotate", str(final), "-k", "2", "-o", str(people))
+    key = json.loads((people / "annotation.json").read_text("utf-8"))
+    for who in key["annotators"]:
+        rows = [{"task": t["task"], "suitable": "a", "comment": secret if t["source_id"] == theirs else "no"}
+                for t in key["tasks"] if t["annotator"] == who]  # fmt: skip
+        sent = {"annotator": who, "consent": {"yes": True, "sha256": key["consent_sha256"][0]}, "answers": rows}
+        (people / f"answers-{who}.json").write_text(json.dumps(sent, ensure_ascii=False), encoding="utf-8")
+        call("annotate", "import", str(people), str(people / f"answers-{who}.json"))
+    runs = accepted.folder / "runs"
+    call("run", "--benchmark", str(final), "--backend", "scripted", "--runs", str(runs))
+    said = call("author", "withdraw", str(accepted.folder), other, *(["--erase"] if erase else []))
+    assert f"{next(runs.iterdir())}" in said.stderr  # a run is not deleted, but named
+    for folder in (accepted.folder, people):
+        for path in folder.rglob("*"):
+            if path.is_file() and runs not in path.parents:
+                text = path.read_text(encoding="utf-8", errors="replace")
+                assert "秘密主義" not in text, path
+                assert "\\u79d8\\u5bc6\\u4e3b\\u7fa9" not in text, path  # as it stands in pages
+    manifest = json.loads((final / "benchmark.yaml").read_text("utf-8"))
+    assert manifest["version"] == "1.0.1"
+    assert manifest["interpretation"]["population"].startswith("10 dialogues")
+    assert "taken out" in (final / "DATASHEET.md").read_text("utf-8")
+    assert "no errors" in call("validate", str(final)).stdout
+    left = json.loads(call("annotate", "report", str(people), "--json").stdout)
+    assert (left["tasks"], left["answered"]) == ((40, 40) if erase else (42, 42))
+
+
 def test_what_was_not_accepted_or_did_not_fool_is_left_out(accepted: Workbench, author: str, plugins: Plugins) -> None:
     rejected, edited, honest = list(accepted.state().drafts)[:3]
     accepted.decide(author, rejected, accept=False, reason="too close to a real person")

@@ -9,6 +9,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from biasfw.authoring.web.session import Session
 from biasfw.errors import ComponentError, StoreError, UsageError
@@ -63,7 +64,27 @@ def address_of(folder: Path, port: int | None = None) -> tuple[Address, socket.s
 
 
 def serve(session: Session, port: int | None = None, ready: Callable[[Address], None] | None = None) -> None:
-    """Serve the page until it is stopped (Ctrl-C).
+    """Serve the page of a workbench until it is stopped (Ctrl-C).
+
+    Raises:
+        ComponentError: Starlette and uvicorn are not installed.
+    """
+
+    def make(address: Address) -> Any:
+        from biasfw.authoring.web.app import make_app  # noqa: PLC0415 - an extra
+
+        return make_app(session, address.token, address.port)
+
+    try:
+        serve_site(session.bench.folder, make, port, ready)
+    finally:
+        session.close()
+
+
+def serve_site(
+    folder: Path, make: Callable[[Address], Any], port: int | None, ready: Callable[[Address], None] | None
+) -> None:
+    """Serve the application that ``make`` makes; the address is kept in ``folder``.
 
     Raises:
         ComponentError: Starlette and uvicorn are not installed.
@@ -71,13 +92,13 @@ def serve(session: Session, port: int | None = None, ready: Callable[[Address], 
     try:
         import uvicorn  # noqa: PLC0415 - an extra
 
-        from biasfw.authoring.web.app import make_app  # noqa: PLC0415
+        import biasfw.authoring.web.http  # noqa: F401, PLC0415
     except ImportError as failure:
         raise ComponentError("the page needs starlette and uvicorn; pip install 'biasfw[author]'") from failure
-    address, bound = address_of(session.bench.folder, port)
+    address, bound = address_of(folder, port)
     config = uvicorn.Config(
-        make_app(session, address.token, address.port), log_level="warning", access_log=False, server_header=False,
-        proxy_headers=False, lifespan="off", ws="none", timeout_graceful_shutdown=3,
+        make(address), log_level="warning", access_log=False, server_header=False, proxy_headers=False,
+        lifespan="off", ws="none", timeout_graceful_shutdown=3,
     )  # fmt: skip
     bound.listen(128)  # who comes before the server has begun waits
     if ready is not None:
@@ -86,4 +107,3 @@ def serve(session: Session, port: int | None = None, ready: Callable[[Address], 
         uvicorn.Server(config).run(sockets=[bound])
     finally:
         bound.close()
-        session.close()
