@@ -12,8 +12,8 @@ _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p
 
 
 def folded(text: str) -> str:
-    """``text`` as it is compared: NFKC, case-folded."""
-    return unicodedata.normalize("NFKC", text).casefold()
+    """``text`` as it is compared: NFKC, case-folded; the dotted and the dotless i of Turkish are one letter."""
+    return unicodedata.normalize("NFKC", text).casefold().replace("i\u0307", "i").replace("ı", "i")
 
 
 def hedges(text: str, phrases: Iterable[str]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from biasfw.bundles import Bundle
 from biasfw.contracts import ComponentContext, Parser
 from biasfw.errors import BiasfwError, DataError, UsageError
 from biasfw.form import Form, Label, Slot
+from biasfw.hedging import folded
 from biasfw.languages import LanguagePack, load_packs
 from biasfw.phrases import found_in_words, listed, shorten
 from biasfw.plugins import FIRST_PARTY, Component, Plugins, load_class
@@ -232,4 +232,4 @@ def _grouped(known: Sequence[Label], groups: Sequence[str], language: str) -> tu
 
 
 def _folded(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    return " ".join(folded(name).split())

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from biasfw import Form, LanguagePack, Slot
-from biasfw_plugins.parsers._text import fold, is_letter, joins, words
+from biasfw_plugins.parsers._text import fold, is_letter, joins, spellings, words
 
 _MOST = 2000  # headers looked at in one text; more is no answer
 _WINDOW = 80  # characters looked at before a header
@@ -135,7 +135,7 @@ def _spellings(form: Form, condition: str, language: str) -> dict[str, Header]:
         bare = not any(tag == "en" for tag, _ in _names(slot, condition))
         for tag, names in _names(slot, condition):
             rank = preferred.index(tag) if tag in preferred else len(preferred)
-            for spelling in (words(fold(name)) for name in names):
+            for spelling in (spelling for name in names for spelling in spellings(name)):
                 ranked.append((rank, spelling, Header(slot.key, exact=True, english=tag == "en" != base)))
                 # "MODERN: ..." may stand for "MODERN GROUP: ...", not for the "EXPERT 1 GROUP: ..." of a condition.
                 bare = bare or (tag == "en" and f" {key} " in f" {spelling} ")

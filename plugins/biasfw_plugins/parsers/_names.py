@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import islice
 
 from biasfw import Form, LanguagePack
-from biasfw_plugins.parsers._text import fold, is_letter, joins, words
+from biasfw_plugins.parsers._text import fold, is_letter, joins, spellings, words
 
 _SENTENCE_ENDS = ".!?…。।۔؟"
 _MARKS = r"()[]{}<>|/\,;:=+&\"“”„«»‹›、،؛।॥۔؟·•→⇒「」『』【】〔〕《》〈〉" + _SENTENCE_ENDS
@@ -138,8 +138,8 @@ def index_names(form: Form, language: str) -> dict[str, Value]:
     for label in form.labels:
         for tag, names in label.names.items():
             tier = preferred.index(tag) if tag in preferred else len(preferred)
-            for name in filter(None, (words(fold(name)) for name in names)):
-                tiers.setdefault(tier, {}).setdefault(name, set()).add(label.key)
+            for spelling in filter(None, (spelling for name in names for spelling in spellings(name))):
+                tiers.setdefault(tier, {}).setdefault(spelling, set()).add(label.key)
     abstaining = {label.key for label in form.labels if label.abstains}
     index: dict[str, Value] = {}
     for _, entries in sorted(tiers.items()):

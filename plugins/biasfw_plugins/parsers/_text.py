@@ -17,6 +17,9 @@ _LINE_ENDS = ("\r", "\v", "\f", "\x85", "\u2028", "\u2029")
 _COMMON = tuple((wide, unicodedata.normalize("NFKC", wide)) for wide in "，：；！？（）～％…")
 _APOSTROPHES = "’‘ʼ"
 _ALEFS = "أإآٱ"  # often written without the sign on them
+# Turkish and Azerbaijani tell I from İ, English and case folding do not. All are one letter here: whoever writes a
+# header in capitals, or a name in another language, may follow either rule.
+_DOTTED, _DOTLESS, _DOT = "İ", "ı", "\u0307"
 
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")  # JSON
 _ESCAPED_LINE_END = re.compile(r"\\n(?![a-z])")
@@ -26,6 +29,7 @@ _BLOCKS = re.compile(r"</?(?:br|p|div|li)\s?/?>")
 TOKENS = re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>|<(?:bos|eos|pad|(?:start|end)_of_turn)>|\[/?INST\]", re.IGNORECASE)
 _INLINE = re.compile(r"</?(?:b|i|u|em|strong|span|code|pre|ul|ol|h[1-6])>")
 
+_GREEK_ACCENT = regex.compile(r"(?<=\p{Greek}\p{M}?)\u0301")
 _NO_WORD = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
 
 
@@ -49,6 +53,9 @@ def normalise(text: str) -> str:
             text = text.replace(mark, "'")
         for letter in _ALEFS:
             text = text.replace(letter, "ا")
+        text = text.replace(_DOTTED, "I").replace(_DOTLESS, "i")
+        if _DOT in text:
+            text = text.replace(f"i{_DOT}", "i")
     text = text.replace("\r\n", "\n")
     for mark in _LINE_ENDS:
         text = text.replace(mark, "\n")
@@ -65,6 +72,13 @@ def without_markup(folded: str) -> str:
 def words(folded: str) -> str:
     """Return the words of folded text, joined by single spaces: what names and phrases are compared by."""
     return str(_NO_WORD.sub(" ", folded.replace("'", ""))).strip()
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """The words of a name or a header as folded text may hold them: Greek in capitals is written without accents."""
+    usual = words(fold(name))
+    capitals = unicodedata.normalize("NFC", _GREEK_ACCENT.sub("", unicodedata.normalize("NFD", usual)))
+    return (usual,) if capitals == usual else (usual, capitals)
 
 
 def is_letter(character: str) -> bool:

@@ -248,3 +248,22 @@ def test_blanks_around_a_letter_are_not_text(choose: Callable[..., Answer]) -> N
 
 def test_a_text_that_is_read_in_part_says_so(choose: Callable[..., Answer]) -> None:
     assert "shortened" in choose("word " * 20_000, "en", "stop").flags
+
+
+def test_turkish_phrases_in_any_case() -> None:
+    pack = LanguagePack(
+        "tr", "Turkish", "Türkçe", "Latn", 0, answer_phrases=("yanıt", "doğru seçim"),
+        refusal_phrases=("Seçim yapamıyorum",), choice_words={"better": ("daha iyi",)}, negations=("-değil",),
+    )  # fmt: skip
+    labels = Label("a", {"tr": ("Çay ılıktı",)}), Label("b", {"tr": ("İş bitti",)})
+    parser = Choice(ComponentContext(Form("choice", (Slot("choice"),), labels), {"tr": pack}))
+    lettered = Choice(
+        ComponentContext(Form("choice", (Slot("choice"),), (Label("a", {}), Label("b", {}))), {"tr": pack})
+    )
+    for text in ("YANIT: B", "Yanıt: B", "YANİT: B", "yanit: b", "DOĞRU SEÇİM: B", "A DEĞİL, B", "B DAHA İYİ."):
+        assert read(lettered, text, "tr") == chosen("b"), text
+    for text in ("YANIT: ÇAY ILIKTI", "Çay ilikti", "çay ılıktı"):
+        assert read(parser, text, "tr") == chosen("a"), text
+    for text in ("YANIT: İŞ BİTTİ", "is bitti".replace("s", "ş"), "IŞ BITTI"):
+        assert read(parser, text, "tr") == chosen("b"), text
+    assert read(lettered, "SEÇİM YAPAMIYORUM", "tr") == Reading(Outcome.REFUSED)

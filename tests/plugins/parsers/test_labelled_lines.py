@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import pytest
 
@@ -130,6 +132,49 @@ def test_a_regional_language_uses_the_pack_and_names_of_its_base() -> None:
         for text in ("EQUIPE: litoral", "Não vou escolher!")
     ]
     assert read == [Reading(Outcome.ANSWERED, "coast"), Reading(Outcome.REFUSED)]
+
+
+TURKISH = "abcçdefgğhıijklmnoöprsştuüvyzəqxw ", "ABCÇDEFGĞHIİJKLMNOÖPRSŞTUÜVYZƏQXW "
+UP, DOWN = str.maketrans(*TURKISH), str.maketrans(*reversed(TURKISH))
+
+
+@pytest.mark.parametrize("form_of", ["NFC", "NFD", "NFKD"])
+@pytest.mark.parametrize(
+    "written",
+    [str, str.upper, str.lower, str.casefold, str.title, lambda it: it.translate(UP), lambda it: it.translate(DOWN)],
+    ids=["as it is", "upper", "lower", "folded", "title", "Turkish upper", "Turkish lower"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("language", "header", "names"),
+    [
+        ("tr", "Basmakalıp İkinci Grup", ("İngilizler", "Kıbrıslılar")),
+        ("tr", "MODERN KİŞİ", ("Iğdırlılar", "İzmirliler")),
+        ("az", "İKİNCİ QRUP", ("Qırğızlar", "İranlılar")),
+        ("en", "STEREOTYPED GROUP IS", ("Indians", "Italians")),
+    ],
+)
+def test_a_dotted_and_a_dotless_i_in_any_case(
+    language: str, header: str, names: tuple[str, str], written: Callable[[str], str], form_of: Any
+) -> None:
+    labels = tuple(Label(key, {language: (name,)}) for key, name in zip("xy", names, strict=True))
+    form = Form("labels", (Slot("a", {"c": {language: (header,)}}),), labels)
+    parser = LabelledLines(ComponentContext(form))
+    for key, name in zip("xy", names, strict=True):
+        text = unicodedata.normalize(form_of, f"{written(header)}: {written(name)}")
+        assert parser.parse(text, language=language, condition="c").slots["a"] == Reading(Outcome.ANSWERED, key), text
+
+
+@pytest.mark.parametrize(
+    "text", ["Στερεοτυπικές Ομάδες: Ιταλοί", "ΣΤΕΡΕΟΤΥΠΙΚΕΣ ΟΜΑΔΕΣ: ΙΤΑΛΟΙ", "ΣΤΕΡΕΟΤΥΠΙΚΈΣ ΟΜΆΔΕΣ: ΙΤΑΛΟΊ"]
+)
+def test_greek_in_capitals(text: str) -> None:
+    form = Form(
+        "labels",
+        (Slot("a", {"c": {"el": ("Στερεοτυπικές Ομάδες",)}}),),
+        (Label("x", {"el": ("Ιταλοί",)}), Label("y", {"el": ("Ινδοί",)})),
+    )
+    parser = LabelledLines(ComponentContext(form))
+    assert parser.parse(text, language="el", condition="c").slots["a"] == Reading(Outcome.ANSWERED, "x")
 
 
 def test_one_slot_of_three() -> None:
