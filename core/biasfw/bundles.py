@@ -164,7 +164,7 @@ class Bundle:
                 f"{row.where('/source_id')}: source_id {seed.source_id!r} ({seed.language}) also stands in "
                 f"{seen[identity]}; give every item its own"
             )
-        seen[identity] = row.name + (f" of {path.name}" if len(self.files()) > 1 else "")
+        seen[identity] = row.name + (f" of {path.name}" if len(self.entry.get("files", ())) > 1 else "")
         return seed
 
 
