@@ -16,7 +16,7 @@ from biasfw.errors import BiasfwError
 from biasfw.findings import Level, Report
 from biasfw.form import Form, Label, Slot
 from biasfw.languages import LanguagePack, fixture_form
-from biasfw.phrases import listed, many, shorten
+from biasfw.phrases import are, listed, many, shorten
 from biasfw.plugins import Plugins, load_class
 from biasfw.records import Outcome, Reading
 from biasfw.schemas import check_options
@@ -144,7 +144,7 @@ class _PackCheck:
             self._add("warning", "/fixtures", f"no fixture shows what is {listed(missing)}; add one of each")
         kept = [index for index, fixture in enumerate(self.pack.fixtures) if fixture["text"] in _examples()]
         if kept:
-            what = f"still the English examples: {many(len(kept), 'fixture')} of `biasfw new language`"
+            what = f"{many(len(kept), 'fixture')} {are(len(kept))} still the English examples of `biasfw new language`"
             self._add("warning", f"/fixtures/{kept[0]}", f"{what}; put them into the language")
 
     def _read(self, pointer: str, fixture: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ from biasfw.options import check_options
 from biasfw.resources import shipped
 from biasfw.textfile import row_document
 
-__all__ = ["Problem", "check", "check_options", "names", "problems", "schema", "valid"]
+__all__ = ["Problem", "check", "check_options", "names", "newer", "problems", "schema", "valid"]
 
 Validate = Callable[[Any], bool]
 
@@ -73,12 +73,27 @@ def problems(
     if line:
         where = row_document(Path(where.name if isinstance(where, Document) else where), line)
     wanted = schema(schema_or_name) if isinstance(schema_or_name, str) else schema_or_name
+    version = wanted.get("properties", {}).get("schema_version", {}).get("const")
+    if version is not None and (told := newer(value, version)):
+        of_version = where.position("/schema_version") if isinstance(where, Document) else (0, 0)
+        return [
+            Problem(where.name if isinstance(where, Document) else str(where), *of_version, "/schema_version", told)
+        ]
     found = []
     for pointer, is_key, message in wording.find(wanted, value, map(schema, names())):
         line, column = where.position(pointer, key=is_key) if isinstance(where, Document) else (0, 0)
         file = where.name if isinstance(where, Document) else str(where)
         found.append(Problem(file, line, column, pointer, message))
     return sorted(found, key=lambda problem: (problem.line, problem.column))
+
+
+def newer(value: Any, known: int) -> str:
+    """What is said of a document that a newer biasfw wrote; "" of any other. Nothing more can be told of it."""
+    version = value.get("schema_version") if isinstance(value, Mapping) else None
+    if not isinstance(version, int) or version <= known:
+        return ""
+    what = f"it is of version {version} of its format, this biasfw knows {known}: a newer biasfw made it"
+    return f"{what}; upgrade: pip install -U biasfw"
 
 
 def check(name: str, document: Document) -> None:

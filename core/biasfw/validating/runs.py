@@ -1,4 +1,4 @@
-"""A run directory: every record fits its schema, every key is there once, and every response has its request."""
+"""A run directory: every file fits its schema, is there if another names it, and speaks of what is there."""
 
 from __future__ import annotations
 
@@ -16,52 +16,31 @@ from biasfw.jsontext import locate
 from biasfw.phrases import many
 from biasfw.schemas import Problem
 from biasfw.textfile import read_text
-from biasfw.validating.items import texts
-from biasfw.validating.lines import Line, read_lines
+from biasfw.validating import runlinks
 from biasfw.validating.pruning import as_errors
-
-_FILES = {
-    "items.jsonl": ("stored-item", "id"),
-    "requests.jsonl": ("request", "key"),
-    "responses.jsonl": ("response", "key"),
-    "failures.jsonl": ("response", ""),  # one request may fail more than once
-}
-_SURROGATES = range(0xD800, 0xE000)
-
-
-def schema_of(path: Path) -> tuple[str, str] | None:
-    """Schema and id of the records of a file, by its place in a run directory; None if it is none."""
-    if path.name in _FILES and (path.parent / "run.json").is_file():
-        return _FILES[path.name]
-    if path.parent.name == "judgements":
-        return "judgement", "key"
-    return ("response", "key") if path.parent.name == "judge-responses" else None
+from biasfw.validating.records import FILES, files_of, read_records
 
 
 def validate_run(folder: Path) -> Report:
     """Check every file of a run directory."""
     report = Report("run", folder.name, str(folder))
-    keys: dict[str, set[str]] = {}
-    _json(report, folder / "run.json", "run")
-    for name, (schema, identity) in _FILES.items():
-        if (folder / name).is_file():
-            keys[name] = records(report, folder / name, schema, identity)
-        elif name in ("items.jsonl", "requests.jsonl"):
-            what = "is missing: the run cannot be continued or scored; restore it, or run again with --fresh"
-            report.findings.append(Finding("error", Problem(str(folder / name), 0, 0, "", what)))
-    for place, schema in (("judgements", "judgement"), ("judge-responses", "response")):
-        for path in sorted((folder / place).glob("*.jsonl")):
-            records(report, path, schema, "key")
+    info = _json(report, folder / "run.json", "run") if (folder / "run.json").is_file() else None
+    sound = info if info is not None and not report.errors else None
+    runlinks.check_there(report, folder, sound)
+    if sound is not None:
+        runlinks.check_named(report, folder, sound)
+    found = {name: read_records(report, folder / name, kind) for name, kind in files_of(folder).items()}
+    runlinks.check_records(report, folder, found)
     for path in sorted((folder / "scores").glob("*.json")):
         _scores(report, path)
-    lost = keys.get("responses.jsonl", set()) - keys.get("requests.jsonl", set())
-    if lost:
-        what = f"{many(len(lost), 'response')} without a request of requests.jsonl, such as {min(lost)[:12]}…"
-        path = folder / "responses.jsonl"
-        report.findings.append(Finding("error", Problem(str(path), 0, 0, "", f"{what}; the files are of two runs")))
+    _labels(report, folder)
     if not report.errors:
-        counts = ", ".join(f"{len(found)} {name.removesuffix('.jsonl')}" for name, found in keys.items())
-        report.facts.append(f"every record fits its schema: {counts}")
+        counts = ", ".join(
+            f"{len(of.lines or of.means):,} {Path(name).stem}" for name, of in found.items() if name in FILES
+        )
+        others = len(found) - sum(name in FILES for name in found)
+        judged = f"; {many(others, 'file')} of judges" if others else ""
+        report.facts.append(f"every record fits its schema: {counts}{judged}")
     return report
 
 
@@ -75,44 +54,27 @@ def validate_json(path: Path) -> Report:
     return report
 
 
-def records(report: Report, path: Path, schema: str, identity: str) -> set[str]:
-    """Check every record of a file; the ids that it holds. A torn last line is what a killed run leaves: a warning."""
-    fits = schemas.valid(schema)
-    seen: dict[str, int] = {}
-    try:
-        for line in read_lines(path):
-            if line.flaw is not None:
-                report.findings.append(_broken(line))
-            elif not fits(line.value):
-                found = schemas.problems(schema, line.value)
-                report.findings += as_errors([line.problem(each.pointer, each.message) for each in found])
-            else:
-                _known(report, line, identity, seen)
-    except BiasfwError as failure:
-        report.take(failure)
-    return set(seen)
+def _labels(report: Report, folder: Path) -> None:
+    """What people labelled: each draw as it was drawn, and no labels without their draw."""
+    from biasfw.labelling import keeping  # noqa: PLC0415 - only where there are some
 
-
-def _broken(line: Line) -> Finding:
-    assert line.flaw is not None  # noqa: S101 - the caller has asked
-    if line.raw and not line.raw.endswith(b"\n"):
-        what = "the last line is torn, as a killed run leaves it; the same command cuts it off and asks again"
-        return Finding("warning", Problem(line.flaw.file, line.number, line.flaw.column, "", what))
-    return Finding("error", line.flaw)
-
-
-def _known(report: Report, line: Line, identity: str, seen: dict[str, int]) -> None:
-    if identity:
-        key = str(line.value[identity])
-        if key in seen:
-            what = f"the {identity} {key[:40]!r} also stands in line {seen[key]}; the first one counts, remove this"
-            report.findings.append(Finding("error", line.problem(f"/{identity}", what)))
-        seen.setdefault(key, line.number)
-    if b"\\ud" in line.raw or b"\\uD" in line.raw:
-        for pointer, text in texts(line.value):
-            if any(ord(character) in _SURROGATES for character in text):
-                what = "half a surrogate pair: kept as the model wrote it, and shown escaped"
-                report.findings.append(Finding("warning", line.problem(pointer, what)))
+    before = report.errors
+    drawn = keeping.draws(folder)
+    for path in sorted((folder / keeping.FOLDER).glob("draw-*.json")):
+        document = _load(report, path)
+        if document is not None and (newer := schemas.newer(document.value, 1)):
+            report.add("error", document, "/schema_version", newer)
+    if report.errors > before:
+        return
+    for name in drawn:
+        try:
+            keeping.load_labels(folder, keeping.load_draw(folder, name))
+        except BiasfwError as failure:
+            report.take(failure)
+    for path in sorted((folder / keeping.FOLDER).glob("*.labels.json")):
+        if path.name.removesuffix(".labels.json") not in drawn:
+            what = "these labels belong to a draw that is missing; restore it beside them"
+            report.findings.append(Finding("error", Problem(str(path), 0, 0, "", what)))
 
 
 def _json(report: Report, path: Path, schema: str) -> Document | None:
@@ -125,6 +87,9 @@ def _json(report: Report, path: Path, schema: str) -> Document | None:
 def _scores(report: Report, path: Path) -> None:
     document = _load(report, path)
     if document is None:
+        return
+    if newer := schemas.newer(document.value, 1):
+        report.add("error", document, "/schema_version", newer)
         return
     rows: Any = document.value.get("scores") if isinstance(document.value, dict) else None
     if not isinstance(rows, list):

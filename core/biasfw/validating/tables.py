@@ -20,11 +20,11 @@ from biasfw.errors import BiasfwError, DataError
 from biasfw.findings import Finding, Report
 from biasfw.phrases import did_you_mean, found_in_words, listed, many, shorten
 from biasfw.schemas import Problem
-from biasfw.validating import runs
 from biasfw.validating.csvfile import read_rows
 from biasfw.validating.items import Items, Place, in_line, texts
 from biasfw.validating.lines import read_lines
 from biasfw.validating.pruning import as_errors, prune
+from biasfw.validating.records import kind_of, read_records
 from biasfw.yamlfile import load_yaml
 
 IDS = ("source_id", "id", "example_id", "key", "uid")
@@ -57,10 +57,10 @@ def validate_table(path: Path, wishes: Wishes | None = None) -> Report:
     """Check a file of rows as what it is: by the manifest or the run that it belongs to, else as a table."""
     report = Report("data", path.name, str(path))
     try:
-        if wishes is None and (known := runs.schema_of(path)):
+        if wishes is None and (kind := kind_of(path)):
             report.kind = "run"
-            found = runs.records(report, path, *known)
-            report.facts.append(f"records of {known[0]}: {len(found)}")
+            found = read_records(report, path, kind)
+            report.facts.append(f"records of {kind.schema}: {len(found.lines or found.means)}")
         elif wishes is None and _is_items(path):
             _items(report, path)
         else:
