@@ -101,8 +101,8 @@ class _Links:
         if lost:
             line, key = min(lost)
             noun = "judgement" if name.startswith(JUDGEMENTS) else PurePosixPath(name).stem.removesuffix("s")
-            what = f"{many(len(lost), noun)} whose {kind} is not in {other}, such as {key[:12]}…; the files are of two runs"
-            problem = Problem(str(self.folder / name), line, 1, "", what)
+            what = f"{many(len(lost), noun)} whose {kind} is not in {other}, such as {key[:12]}…"
+            problem = Problem(str(self.folder / name), line, 1, "", f"{what}; the files are of two runs")
             self.report.findings.append(Finding("error", problem))
 
 

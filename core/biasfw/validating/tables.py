@@ -14,18 +14,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from biasfw import bundles, splits
 from biasfw.document import child
-from biasfw.errors import BiasfwError, DataError
+from biasfw.errors import BiasfwError
 from biasfw.findings import Finding, Report
 from biasfw.phrases import did_you_mean, found_in_words, listed, many, shorten
 from biasfw.schemas import Problem
 from biasfw.validating.csvfile import read_rows
-from biasfw.validating.items import Items, Place, in_line, texts
+from biasfw.validating.itemfiles import is_items, validate_items
+from biasfw.validating.items import Place, in_line, texts
 from biasfw.validating.lines import read_lines
-from biasfw.validating.pruning import as_errors, prune
 from biasfw.validating.records import kind_of, read_records
-from biasfw.yamlfile import load_yaml
 
 IDS = ("source_id", "id", "example_id", "key", "uid")
 _MOSTLY = 0.9  # of the rows have a field: the others lack it
@@ -61,69 +59,13 @@ def validate_table(path: Path, wishes: Wishes | None = None) -> Report:
             report.kind = "run"
             found = read_records(report, path, kind)
             report.facts.append(f"records of {kind.schema}: {len(found.lines or found.means)}")
-        elif wishes is None and _is_items(path):
-            _items(report, path)
+        elif wishes is None and is_items(path):
+            validate_items(report, path)
         else:
             _Table(report, path, wishes or Wishes()).check()
     except BiasfwError as failure:
         report.take(failure)
     return report
-
-
-def _is_items(path: Path) -> bool:
-    if path.suffix == ".xlsx" or _manifest_of(path) is not None:
-        return True
-    if path.suffix == ".csv":
-        return _header(path) >= {"source_id", "language"}
-    first = next((line.value for line in read_lines(path) if line.flaw is None), None)
-    return isinstance(first, dict) and {"source_id", "language"} <= first.keys()
-
-
-def _header(path: Path) -> set[str]:
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            return {name.strip().strip('"') for name in re.split("[,;\t]", file.readline())}
-    except (OSError, UnicodeError):
-        return set()
-
-
-def _manifest_of(path: Path) -> tuple[Path, str] | None:
-    """The manifest of the bundle that names the file as its data, and the split."""
-    for folder in list(path.absolute().parents)[:3]:
-        manifest = folder / bundles.MANIFEST
-        if manifest.is_file():
-            try:
-                value = load_yaml(manifest).value
-            except DataError:
-                return None
-            parts = value.get("splits", {}) if isinstance(value, dict) else {}
-            for name, entry in parts.items() if isinstance(parts, dict) else ():
-                files = entry.get("files", ()) if isinstance(entry, dict) else ()
-                if any((folder / str(file)).resolve() == path.resolve() for file in files):
-                    return manifest, str(name)
-    return None
-
-
-def _items(report: Report, path: Path) -> None:
-    """Rows of a benchmark, with the manifest beside them if there is one."""
-    belongs = _manifest_of(path)
-    items = Items(None)
-    if belongs:
-        pruned = prune("benchmark", load_yaml(belongs[0]))
-        manifest = pruned.document.value
-        if pruned.has("task", "languages"):
-            bundles.complete(manifest)
-        if pruned.has("languages", "categories", "task", "conditions", "protocols", "splits"):
-            manifest = splits.of_split(manifest, belongs[1]) if belongs[1] in manifest["splits"] else manifest
-            known = {category["key"] for category in manifest["categories"]} | pruned.gone
-            items = Items(manifest, manifest["languages"], known)
-            report.facts.append(f"items of {belongs[0]}, split {belongs[1]}")
-    items.read(path)
-    if items.manifest is not None and "templates" in items.manifest:
-        items.compare(items.manifest)
-    report.findings += as_errors(items.errors)
-    report.findings += [Finding("warning", problem) for problem in items.warnings]
-    report.facts.append(f"{many(items.rows, 'row')}, {len(items.good)} without errors")
 
 
 def _empty(value: Any) -> bool:

@@ -84,9 +84,7 @@ def test_what_a_judge_was_asked_and_said_is_looked_at(copy: Path, lines: Lines, 
     assert "/repeat: expected a whole number" in first
     assert second.startswith(f"{name}:3:")
     assert 'unknown property "txet"' in second
-    assert third == (
-        f"{name}:5:1: error: 1 response whose request is not in {asked}, such as ffffffffffff…; the files are of two runs"
-    )
+    assert third.startswith(f"{name}:5:1: error: 1 response whose request is not in {asked}, such as ffffffffffff…")
     (report,) = validate(responses, installed)
     assert [each.problem.line for each in report.findings] == [3]
 
