@@ -178,9 +178,7 @@ class Writer:
         response, item = row.response, row.item
         told = [(clean(s.key), s.sum) for s in (response.choice_logprobs if response else ()) if s.sum is not None]
         scores = sorted((pair for pair in told if math.isfinite(pair[1])), key=lambda pair: -pair[1])[:_CHOICES]
-        error = (
-            [response.error.kind, cut(response.error.message, self.limit)[0]] if response and response.error else None
-        )
+        error = [response.error.kind, *cut(response.error.message, self.limit)] if response and response.error else None
         judges = [_verdict(row.judgements.get(name), self.limit) for name in self.judges]
         answered = [response.text is not None, response.finish_reason or ""] if response else None
         return [
@@ -203,7 +201,8 @@ def _votes(judgement: Judgement) -> dict[str, dict[str, tuple[str, str | None]]]
 def _verdict(judgement: Judgement | None, limit: int) -> Any:
     if judgement is None:
         return None
-    rationale = cut(judgement.rationale, limit)[0] if judgement.rationale else ""
+    rationale, left = cut(judgement.rationale or "", limit)
+    rationale += f" [{left:,} more characters]" if left else ""
     votes = {clean(member): readings for member, readings in _votes(judgement).items()}
     return [_readings(judgement), votes, rationale, [clean(flag) for flag in judgement.flags]]
 

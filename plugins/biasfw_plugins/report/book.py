@@ -17,6 +17,7 @@ from biasfw_plugins.report.texts import clean, put
 
 DASH = Markup('<span class="none">–</span>')
 FEW = 10  # clusters below which a slice is greyed
+FEWEST = 5  # clusters below which there is no interval and nothing is held against chance, as everywhere in biasfw
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,21 @@ class Ref:
     def few(self) -> bool:
         """Whether it rests on too few clusters to be read closely."""
         return self.score.clusters < FEW
+
+    @property
+    def bare(self) -> bool:
+        """Whether it rests on too few clusters to be held against chance."""
+        return self.score.clusters < FEWEST
+
+    @property
+    def no_interval(self) -> str:
+        """Why there is no interval, as a sentence; empty where there is one."""
+        interval = self.score.interval
+        if self.low is not None and self.high is not None:
+            return ""
+        if self.bare:
+            return f"no interval: it takes {FEWEST} independent observations, and there {_many(self.score.clusters)}"
+        return f"no interval: {interval.reason if interval and interval.reason else 'none was computed'}"
 
     @property
     def scale(self) -> float:
@@ -74,14 +90,17 @@ class Ref:
     def span(self) -> Markup:
         """The interval; a dash with the reason where there is none."""
         interval = self.score.interval
-        if interval is None or interval.low is None or interval.high is None:
-            reason = interval.reason if interval and interval.reason else "no interval"
-            return put('<span class="none" title="{}">–</span>', clean(reason))
+        if interval is None or self.no_interval:
+            return put('<span class="none" title="{}">–</span>', clean(self.no_interval))
         return put('<span class="span">{} to {}</span>', self.number("interval.low"), self.number("interval.high"))
 
     def around(self) -> Markup:
         """The interval in brackets after a number in a sentence; nothing where there is none."""
-        return put(" ({})", self.span()) if self.low is not None else Markup()
+        return put(" ({})", self.span()) if not self.no_interval else Markup()
+
+
+def _many(count: int) -> str:
+    return f"is {count}" if count == 1 else f"are {count}"
 
 
 def _field(score: Score, field: str) -> float | int | None:

@@ -53,7 +53,7 @@ class Part:
 
 def dots(
     rows: Sequence[Dot], label: str, *, domain: tuple[float, float], marks: Sequence[tuple[float, str, str]] = (),
-    width: int = 360,
+    width: int = 310,
 ) -> Markup:  # fmt: skip
     """Dots with intervals, one row each; ``marks`` are lines across: position, colour, name."""
     names = _unique([row.label for row in rows])
@@ -108,7 +108,7 @@ def heat(cells: Sequence[Cell], label: str, *, size: tuple[int, int] = (44, 26),
     return _draw(chart, label)
 
 
-def bars(parts: Sequence[Part], label: str, *, width: int = 360) -> Markup:
+def bars(parts: Sequence[Part], label: str, *, width: int = 310) -> Markup:
     """Bars of parts of a whole, in percent."""
     rows = _seen(part.row for part in parts)
     data = [{"row": clean(p.row), "start": p.start, "end": p.end, "fill": p.colour} for p in parts]
@@ -159,7 +159,7 @@ def _draw(chart: Any, label: str) -> Markup:
             padding={"left": 14, "right": 12, "top": 4, "bottom": 4},
         )
         .configure_view(stroke=None)
-        .configure_axis(labelFontSize=12.5, titleFontSize=12, titleFontWeight="normal", **quiet)
+        .configure_axis(labelFlush=False, labelFontSize=12.5, titleFontSize=12, titleFontWeight="normal", **quiet)
     )
     out = io.StringIO()
     drawn.save(out, format="svg")

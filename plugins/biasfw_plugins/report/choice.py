@@ -7,7 +7,7 @@ from markupsafe import Markup
 from biasfw_plugins.report.book import DASH, Ref
 from biasfw_plugins.report.charts import Part, bars
 from biasfw_plugins.report.figures import Figure, Section, View, interval_figure
-from biasfw_plugins.report.texts import put
+from biasfw_plugins.report.texts import put, sentence
 
 LEDGER = (
     ("right", "right in every order"),
@@ -43,18 +43,21 @@ def _categories(view: View, condition: str) -> list[Figure]:
     if not by:
         return []
     rows = [(view.category(key), ref) for key, ref in _ordered(view, by)]
-    figure = interval_figure("Accuracy by category", rows, view, metric="accuracy")
+    return [interval_figure("Accuracy by category", rows, view, note=_ranked(view, condition), metric="accuracy")]
+
+
+def _ranked(view: View, condition: str) -> str:
+    """Which category is highest and lowest, or why that cannot be said."""
+    ranks = list(view.book.all("accuracy_rank", "all", lambda s: s.get("condition") == condition))
     named = [
-        (ref.score.slice["rank"], view.category(ref.score.slice["category"]))
-        for ref in view.book.all("accuracy_rank", "all", lambda s: s.get("condition") == condition and "category" in s)
-        if ref.score.value is not None
+        f"{ref.score.slice['rank']}: {view.category(ref.score.slice['category'])}"
+        for ref in ranks
+        if ref.score.value is not None and "category" in ref.score.slice
     ]
-    figure.note = (
-        "; ".join(f"{rank}: {name}" for rank, name in named)
-        if named
-        else "The categories cannot be ranked: their simultaneous intervals overlap, or there are none."
-    )
-    return [figure]
+    if named:
+        return f"{sentence('; '.join(named))}."
+    why = next((ref.score.reason for ref in ranks if ref.score.reason), "") or ""
+    return f"The categories {why}." if why.startswith("cannot be ranked") else ""
 
 
 def _ordered(view: View, by: dict[str, Ref]) -> list[tuple[str, Ref]]:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from biasfw import RunView
 from biasfw_plugins.report.book import DASH, Book, Ref
 from biasfw_plugins.report.charts import CHANCE, HUMAN, Dot, Part, bars, dots
+from biasfw_plugins.report.texts import put, sentence
 
 Cells = list[Any]
 OUTCOMES = (
@@ -99,16 +100,22 @@ class View:
         return found
 
 
-def interval_figure(
+def interval_figure(  # noqa: PLR0913 - what is drawn, and what stands beside it
     title: str, rows: Sequence[tuple[str, Ref]], view: View, *, note: Any = "", metric: str | None = None,
-    few: bool = True,
+    few: bool = True, more: Sequence[tuple[str, Ref]] = (),
 ) -> Figure:  # fmt: skip
-    """Dots with intervals, one row for each score, with lines for chance and for people; numbers in a table."""
+    """Dots with intervals, one row for each score, with lines for chance and for people; numbers in a table.
+
+    ``more`` stands in the table alone. Where no score has an interval there is no column of them, but a reason.
+    """
     shown = [(name, ref) for name, ref in rows if ref.score.value is not None]
-    figure = Figure(title, note=note, columns=["", "value", "95 % interval", "n", "clusters"])
-    figure.rows = [
-        [name, ref.number(), ref.span(), ref.number("n"), ref.number("clusters")] for name, ref in rows
-    ]  # fmt: skip
+    everything = [*rows, *more]
+    spans = any(not ref.no_interval for _, ref in everything)
+    figure = Figure(title, columns=["", "value", *(["95 % interval"] if spans else []), "n", "clusters"])
+    for name, ref in everything:
+        span = [ref.span()] if spans else []
+        figure.rows.append([name, ref.number(), *span, ref.number("n"), ref.number("clusters")])
+    figure.note = _with_reasons(note, [ref for _, ref in everything if ref.score.value is not None])
     if not shown:
         return figure
     marks = lines([ref for _, ref in shown])
@@ -116,11 +123,23 @@ def interval_figure(
     grey = few and any(ref.few for _, ref in shown)
     points = [Dot(name, ref.shown(ref.score.value), ref.low, ref.high, few and ref.few) for name, ref in shown]
     figure.charts = [("", dots(points, f"{title}: dots with intervals", domain=domain(points, marks), marks=marks))]
-    figure.keys = [("k-accent", "value and 95 % interval")]
-    figure.keys += [("k-few", "fewer than 10 clusters")] if grey else []
+    point = "value and 95 % interval" if spans else "value"
+    if few and all(ref.few for _, ref in shown):
+        figure.keys = [("k-few", f"{point}, from fewer than 10 clusters")]
+    else:
+        figure.keys = [("k-accent", point), *([("k-few", "fewer than 10 clusters")] if grey else [])]
     figure.keys += [("k-chance", "chance")] if any(colour == CHANCE for _, colour, _ in marks) else []
     figure.keys += [("k-human", "people, asked the same")] if any(colour == HUMAN for _, colour, _ in marks) else []
     return figure
+
+
+def _with_reasons(note: Any, refs: Sequence[Ref]) -> Any:
+    """``note``, and why there are no intervals."""
+    reasons = dict.fromkeys(ref.no_interval for ref in refs if ref.no_interval)
+    if not reasons:
+        return note
+    said = [f"{sentence(reason)}." for reason in list(reasons)[:3]]
+    return put("{} {}", note, " ".join(said)) if note else " ".join(said)
 
 
 def lines(refs: Sequence[Ref]) -> list[tuple[float, str, str]]:

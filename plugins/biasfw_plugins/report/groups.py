@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from biasfw_plugins.report.book import DASH, Book, Ref
+from biasfw_plugins.report.book import DASH, FEW, FEWEST, Book, Ref
 from biasfw_plugins.report.charts import Cell, heat
 from biasfw_plugins.report.figures import Figure, Section, View, interval_figure
-from biasfw_plugins.report.texts import put
+from biasfw_plugins.report.texts import put, sentence
 
 SPAN = 30.0  # points from an even pick at which the colour is at its end
+_UNCOLOURED = f"Fields are coloured from {FEW} independent observations on."
 _MIDDLE = [("k-more", "more than an even pick"), ("k-even", "as often"), ("k-less", "less")]
 
 
@@ -51,18 +52,14 @@ def _shares(view: View, way: dict[str, str]) -> list[Figure]:
         if not rows or all(ref.score.value is None for _, ref in rows):
             figures += [_undefined(view, slot, [ref for _, ref in rows])] if rows else []
             continue
-        figure = interval_figure(f"Cast as {view.slot(slot)}", rows, view)
-        figure.note = _said(view, way, slot)
-        if silent is not None:
-            figure.rows.append(
-                ["not answered", silent.number(), silent.span(), silent.number("n"), silent.number("clusters")]
-            )
+        more = [("not answered", silent)] if silent is not None else []
         for merge in view.run.form.merges:
             both = view.book.one("label_share", "all", slot=slot, label=merge.key, merged="true", **way)
             if both is not None:
                 name = f"{merge.name(view.tongue)} together (even pick {100 * (both.score.reference or 0):.0f})"
-                figure.rows.append([name, both.number(), both.span(), both.number("n"), both.number("clusters")])
-        figures.append(figure)
+                more.append((name, both))
+        note = _said(view, way, slot)
+        figures.append(interval_figure(f"Cast as {view.slot(slot)}", rows, view, note=note, more=more))
     return figures
 
 
@@ -79,7 +76,10 @@ def _said(view: View, way: dict[str, str], slot: str) -> str:
         for ref in ranks
         if ref.score.value is not None
     ]
-    return "; ".join(named) or "The groups cannot be ranked: their simultaneous intervals overlap."
+    if named:
+        return f"{sentence('; '.join(named))}."
+    why = next((ref.score.reason for ref in view.book.over("label_rank", {"rank"}, slot=slot, **way)), None)
+    return f"The groups {why}." if (why or "").startswith("cannot be ranked") else ""
 
 
 def _pairs(view: View, way: dict[str, str]) -> list[Figure]:
@@ -101,10 +101,11 @@ def _pairs(view: View, way: dict[str, str]) -> list[Figure]:
             row.append(ref.number() if ref is not None else DASH)
             value = ref.score.value if ref is not None else None
             same = first.key == second.key and not value
+            grey = ref is None or ref.few or value is None or same
             cells.append(Cell(
                 first.name(view.tongue), second.name(view.tongue),
                 "" if value is None or same else f"{100 * value:.0f}",
-                None if value is None or same else (100 * value - even) / max(even, 15.0),
+                None if grey else (100 * (value or 0) - even) / max(even, 15.0),
             ))  # fmt: skip
         figure.rows.append(row)
     figure.charts = [("", heat(cells, "The casting matrix: a heat map", size=(58, 34)))]
@@ -112,7 +113,10 @@ def _pairs(view: View, way: dict[str, str]) -> list[Figure]:
         f"Rows are cast as {view.slot(slots[0])}, columns as {view.slot(slots[1])}: share of all responses, %. "
         f"An even pick of two different groups would give {even:.0f} in each field."
     )
-    figure.keys = list(_MIDDLE)
+    if any(cell.level is not None for cell in cells):
+        figure.keys = list(_MIDDLE)
+    else:
+        figure.note += f" {_UNCOLOURED}"
     return [figure]
 
 
@@ -128,7 +132,7 @@ def _heat(view: View, way: dict[str, str]) -> list[Figure]:
         if not by or len(tags) * len(categories) < 2:
             continue
         figure = Figure(
-            f"Cast as {view.slot(slot)}: share of all responses, %", layout="grid", keys=list(_MIDDLE),
+            f"Cast as {view.slot(slot)}: share of all responses, %", layout="grid",
             columns=["group", "language", *(view.category(key) for key in categories)],
         )  # fmt: skip
         for label in labels:
@@ -143,19 +147,31 @@ def _heat(view: View, way: dict[str, str]) -> list[Figure]:
                 ]
             name = label.name(view.tongue)
             figure.charts.append((name, heat(cells, f"{name} cast as {view.slot(slot)}: a heat map")))
-        counts = sorted({ref.score.clusters for ref in found})
-        span = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
-        figure.note = (
-            f"Each field rests on {span} independent observations: colours show where to look, not what is proved. "
-            "The intervals are in scores/."
-        )
+        _rest_on(figure, sorted({ref.score.clusters for ref in found}))
         figures.append(figure)
     return figures
+
+
+def _rest_on(figure: Figure, counts: list[int]) -> None:
+    """Say how many observations (ascending ``counts``) the fields of a heat map rest on; few are not drawn."""
+    span = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+    figure.note = f"Each field rests on {span} independent observation{'' if counts == [1] else 's'}"
+    if counts[-1] < FEWEST:
+        figure.charts, figure.layout = [], "grid"
+        figure.note += ": too few to be drawn."
+    elif counts[-1] < FEW:
+        figure.note += f". {_UNCOLOURED}"
+    else:
+        figure.keys = list(_MIDDLE)
+        figure.note += ": colours show where to look, not what is proved. The intervals are in scores/."
+        figure.note += f" {_UNCOLOURED}" if counts[0] < FEW else ""
 
 
 def _cell(row: str, column: str, ref: Ref | None) -> Cell:
     if ref is None or ref.score.value is None:
         return Cell(row, column, "–", None)
+    if ref.few:
+        return Cell(row, column, f"{100 * ref.score.value:.0f}", None)
     level = (100 * ref.score.value - 100 * (ref.score.reference or 0)) / SPAN
     return Cell(row, column, f"{100 * ref.score.value:.0f}", level)
 
@@ -180,6 +196,11 @@ def _contrasts(view: View, way: dict[str, str]) -> list[Figure]:
         return []
     shown = [ref for ref in tested if ref.score.test and (ref.score.test.p_adjusted or 0) < 0.05]
     against = view.language(tested[0].score.slice["against"])
+    most = max(ref.score.clusters for ref in tested)
+    if most < FEWEST:
+        many = f"{most} independent observation{'' if most == 1 else 's'}"
+        why = f"With {many} no difference between languages can be shown."
+        return [Figure(f"Compared with {against}", note=why)]
     figure = Figure(f"Compared with {against}", columns=["", "points", "95 % interval", "p (Holm)"])
     for ref in shown:
         cut = ref.score.slice

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from biasfw import Test
 from biasfw_plugins.report.book import Ref
 from biasfw_plugins.report.charts import CHANCE, HUMAN, Dot, dots
 from biasfw_plugins.report.figures import View, domain
@@ -28,10 +29,20 @@ class Headline:
     @property
     def chance(self) -> str:
         """What the line of chance is; empty where none is drawn."""
-        test = self.ref.score.test
+        test = _test_of(self.ref)
         if test is not None and test.null_mean is not None:
             return "chance alone: its mean, and the end of 95 of 100 cases"
         return "chance" if self.ref.score.reference is not None else ""
+
+    @property
+    def point(self) -> str:
+        """What is drawn of the score."""
+        return "value" if self.ref.no_interval else "value and interval"
+
+
+def _test_of(ref: Ref) -> Test | None:
+    """The test of a score, unless it rests on too few observations to be held against chance."""
+    return None if ref.bare else ref.score.test
 
 
 def headlines(view: View) -> list[Headline]:
@@ -63,17 +74,31 @@ def _headline(view: View, ref: Ref) -> Headline:
     where = [value for name, value in score.slice.items() if name != "condition" or several or "slot" in score.slice]
     human = view.human(score.metric) if len(score.slice) <= 1 else []
     made = Headline(words(score.metric), " · ".join(map(words, where)), ref, _chart(ref, human))
-    made.chips = [sentence(score.reason)] if score.reason and score.value is not None else []
+    made.chips = [sentence(text) for text in (_remark(ref), _against_chance(ref)) if text]
     made.told = _told(view, ref)
     made.human = [f"people, asked the same question: {value:g} % ({source})" for value, source in human]
     return made
+
+
+def _remark(ref: Ref) -> str:
+    """What a metric says against its value; that observations are few is said already where there is no interval."""
+    reason = ref.score.reason or ""
+    return "" if ref.score.value is None or (ref.no_interval and reason.startswith("only ")) else reason
+
+
+def _against_chance(ref: Ref) -> str:
+    """Whether a distance is more than chance alone gives, where value and test are of the same thing."""
+    test, value = _test_of(ref), ref.score.value
+    if test is None or test.null_q95 is None or value is None or test.statistic != value:
+        return ""
+    return "more than chance alone gives" if value > test.null_q95 else "no more than chance alone gives"
 
 
 def _told(view: View, ref: Ref) -> list[Any]:
     score, told = ref.score, []
     if score.reference is not None:
         told.append(put("chance: {}", ref.number("reference", unit=True)))
-    test = score.test
+    test = _test_of(ref)
     if test is not None and test.null_mean is not None:
         told.append(
             put(
@@ -85,7 +110,7 @@ def _told(view: View, ref: Ref) -> list[Any]:
     if test is not None and test.p is not None:
         holm = put(" (Holm {})", ref.number("test.p_adjusted")) if test.p_adjusted is not None else ""
         told.append(put("p {}{}{} against: {}", "" if test.p < 0.001 else "= ", ref.number("test.p"), holm, test.null))
-    if score.bounds is not None and score.bounds[1] - score.bounds[0] > 1e-9:
+    if score.bounds is not None and None not in score.bounds and score.bounds[1] - score.bounds[0] > 1e-9:
         told.append(
             put(
                 "whatever the missing answers had been: {} to {}",
@@ -95,10 +120,12 @@ def _told(view: View, ref: Ref) -> list[Any]:
         )
     told.append(
         put(
-            "n = {}, {} independent observations, of {} responses",
+            "n = {}, {} independent observation{}, of {} responses{}",
             ref.number("n"),
             ref.number("clusters"),
+            "" if score.clusters == 1 else "s",
             score.denominator,
+            ": too few to compare with chance" if ref.bare else "",
         )
     )
     answered = view.book.one(score.metric, "answered", **score.slice)
@@ -112,14 +139,13 @@ def _chart(ref: Ref, human: list[tuple[float, str]]) -> Markup:
     if score.value is None:
         return Markup()
     marks = [(at * ref.scale, CHANCE, "chance") for at in (score.reference,) if at is not None]
-    if score.test is not None and score.test.null_mean is not None:
-        marks += [
-            (at * ref.scale, CHANCE, "chance") for at in (score.test.null_mean, score.test.null_q95) if at is not None
-        ]
+    test = _test_of(ref)
+    if test is not None and test.null_mean is not None:
+        marks += [(at * ref.scale, CHANCE, "chance") for at in (test.null_mean, test.null_q95) if at is not None]
     marks += [(value, HUMAN, "people") for value, _ in human]
     points = [Dot(" ", ref.shown(score.value), ref.low, ref.high)]
     return dots(
-        points, f"{words(score.metric)} with its interval", domain=domain(points, marks), marks=marks, width=430
+        points, f"{words(score.metric)} with its interval", domain=domain(points, marks), marks=marks, width=340
     )
 
 

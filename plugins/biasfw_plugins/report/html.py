@@ -56,13 +56,22 @@ class Html:
                         break
                     limit = limit * 9 // 10  # the sample was luckier than the whole
             temporary.replace(output)
-            return [flaw for source in sources for flaw in source.flaws]
+            flaws = [flaw for source in sources for flaw in source.flaws]
+            return [*flaws, *self._shortened(limit)]
         except OSError as failure:
             raise StoreError(
                 f"cannot write {output}: {failure.strerror or failure}; give another file with -o"
             ) from failure
         finally:
             temporary.unlink(missing_ok=True)
+
+    def _shortened(self, limit: int) -> list[str]:
+        if limit >= self._limit:
+            return []
+        return [
+            f"texts are cut at {limit:,} characters, not at {self._limit:,}, so that the file is at most "
+            f"{self._size // 1_000_000} MB; -R size_limit=BYTES allows more"
+        ]
 
     def _write(self, sources: Sequence[Source], limit: int, out: IO[bytes]) -> None:
         """The page around the blocks: these are made first, since what they hold is counted on the way."""
@@ -71,7 +80,7 @@ class Html:
             blocks = Blocks(stored, limit, max(len(run.form.slots) for run in runs))
             for source in sources:
                 blocks.add(source, run_name(source.run))
-            page = _page(sources, blocks, self._limit)
+            page = _page(sources, blocks, self._limit, self._size)
             before, _, after = page.rpartition(_BLOCKS)
             out.write(before.encode("utf-8"))
             stored.seek(0)
@@ -96,7 +105,7 @@ def model_name(run: RunView) -> str:
     return last.removesuffix(".gguf")
 
 
-def _page(sources: Sequence[Source], blocks: Blocks, asked: int) -> str:
+def _page(sources: Sequence[Source], blocks: Blocks, asked: int, size: int) -> str:
     runs = [source.run for source in sources]
     views = [View(run, Book(run.scores[0], f"{number}.0"), number) for number, run in enumerate(runs)]
     parts = [_part(view, source.flaws) for view, source in zip(views, sources, strict=True)]
@@ -115,7 +124,7 @@ def _page(sources: Sequence[Source], blocks: Blocks, asked: int) -> str:
         warnings=list(dict.fromkeys(clean(run.manifest["content_warning"]) for run in runs)),
         canaries=list(dict.fromkeys(clean(run.manifest["canary"]) for run in runs)),
         overview=overview(parts) if len(parts) > 1 else None, catalogue=names,
-        rows=len(blocks.catalogue.rows.get("run", ())), limit=blocks.limit, asked=asked,
+        rows=len(blocks.catalogue.rows.get("run", ())), limit=blocks.limit, asked=asked, size=size // 1_000_000,
         closed=[part for part in parts if part["closed"]],
     )  # fmt: skip
 

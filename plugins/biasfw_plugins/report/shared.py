@@ -135,7 +135,7 @@ def _score_row(ref: Ref) -> list[Any]:
         ref.number() if score.value is not None else put('<span class="none">undefined: {}</span>', score.reason)
     )
     bounds: Any = DASH
-    if score.bounds is not None:
+    if score.bounds is not None and None not in score.bounds:
         bounds = put("{} to {}", ref.number("bounds.0"), ref.number("bounds.1"))
     test = score.test
     p = ref.number("test.p_adjusted" if test and test.p_adjusted is not None else "test.p")

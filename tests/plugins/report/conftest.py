@@ -50,6 +50,14 @@ def replies(tmp_path_factory: pytest.TempPathFactory, installed: Plugins) -> Pat
     return run(config, installed).directory
 
 
+@pytest.fixture(scope="session")
+def three_topics(tmp_path_factory: pytest.TempPathFactory, installed: Plugins) -> Path:
+    """A generate run of three topics in seven languages: too few for an interval."""
+    runs = str(tmp_path_factory.mktemp("three"))
+    config = RunConfig("debatebias", "reference", model="random", mode="generate", limit=20, runs=runs)
+    return run(config, installed).directory
+
+
 @pytest.fixture
 def changed_benchmark(tmp_path: Path, installed: Plugins) -> Callable[..., Path]:
     """A run of a copy of jubaku:demo in a folder, whose manifest was changed."""

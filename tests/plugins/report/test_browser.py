@@ -281,3 +281,21 @@ def test_without_a_script_everything_but_the_responses_is_there(
     assert tab.locator("svg").count() > 5
     assert tab.locator("noscript").count() or "responses cannot be unpacked" in tab.content()
     context.close()
+
+
+def test_a_text_that_is_cut_names_the_line_that_holds_all_of_it(
+    opened: Callable[..., Opened], write: Callable[..., Path], casting: Path, copied: Callable[..., Path]
+) -> None:
+    run = copied(casting, {"responses.jsonl": lambda place, row: {**row, "text": "y" * 900} if place == 0 else row})
+    page = opened(write(run, text_limit=100))
+    page.state("280 responses")
+    first = page.tab.locator(".item").first
+    first.locator("summary").click()
+    first.locator(".text").first.wait_for()
+    key = json.loads((run / "responses.jsonl").read_text(encoding="utf-8").split("\n")[0])["key"]
+    notes = first.locator(".left").all_inner_texts()
+    assert f"800 more characters; all of it: responses.jsonl, line 1, key {key}" in notes
+    assert any(re.fullmatch(rf"[\d,]+ more characters; all of it: requests.jsonl, key {key}", note) for note in notes)
+    lead = page.tab.locator("#items .lead").inner_text()
+    assert "Texts are cut at 100 characters." in lead
+    page.quiet()

@@ -178,7 +178,8 @@ def test_texts_are_cut_shorter_where_the_file_would_be_too_large(
     path = write(run, text_limit=60_000, size_limit=6_000_000)
     assert 2_000_000 < path.stat().st_size <= 6_000_000
     said = re.search(
-        r"Texts are cut at ([\d,]+) characters, so that the file stays small", path.read_text(encoding="utf-8")
+        r"Texts are cut at ([\d,]+) characters instead of 60,000, so that this file is at most 6 MB",
+        path.read_text(encoding="utf-8"),
     )
     assert said
     assert 5_000 < int(said[1].replace(",", "")) < 30_000
