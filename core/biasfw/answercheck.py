@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from biasfw import bundles
+from biasfw.answerform import make_form
 from biasfw.contracts import Parser
 from biasfw.document import Document, child
 from biasfw.errors import DataError
@@ -48,7 +48,7 @@ def check_answers(report: Report, document: Document, packs: Mapping[str, Langua
     What is not read in upper, lower or title case is a warning: nobody asked for it so, but models write it.
     """
     manifest: Manifest = document.value
-    form = bundles.make_form(manifest, tuple(manifest["conditions"]), ())
+    form = make_form(manifest, tuple(manifest["conditions"]), ())
     parser = kit.parser(manifest["protocols"].get("generate", {}).get("parser", PARSER), form, packs)
     if form.task == "sentence_pair":
         return

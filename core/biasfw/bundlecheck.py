@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from biasfw import bundles
 from biasfw.answercheck import check_answers
+from biasfw.answerform import make_form
 from biasfw.conforming import conform
 from biasfw.document import Document, child
 from biasfw.errors import DataError
@@ -53,7 +53,7 @@ def _about_manifest(report: Report) -> bool:
 def _render(seen: Inspected, split: Split) -> None:
     """Every template of a split renders for its items."""
     manifest = split.bundle.manifest
-    form = bundles.make_form(manifest, tuple(manifest["conditions"]), ())
+    form = make_form(manifest, tuple(manifest["conditions"]), ())
     renderer = Renderer(split.bundle, form, "generate", "chat", Sampling(), seen.packs)
     wrong = _Wrong(seen.report, seen.document, split)
     prompts = 0

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from biasfw import crosscheck, schemas, seedcheck, sheets, splits
+from biasfw import crosscheck, schemas, splits
 from biasfw.errors import DataError, UsageError
-from biasfw.form import Form, Label, Merge, Names, Slot
 from biasfw.keys import sha256_json
 from biasfw.plugins import Plugins
-from biasfw.records import Choice, Item, Seed
-from biasfw.rows import Row
-from biasfw.textfile import read_jsonl
+from biasfw.records import Item, Seed
+from biasfw.seedrows import SeedReader
 from biasfw.yamlfile import load_yaml
 
 MANIFEST = "benchmark.yaml"
 _SPLIT = re.compile("[a-z][a-z0-9_-]*")
-_FIXED = frozenset(f.name for f in fields(Seed)) - {"fields"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +86,7 @@ class Bundle:
         if "shots" not in self.manifest:
             return []
         path = self._file(self.manifest["shots"]["file"])
-        found = list(self._read(path, {}))
+        found = list(SeedReader(self.manifest).read(path))
         for seed in found:
             if seed.gold is None:
                 raise DataError(f"{path}: example {seed.source_id!r} has no right option (gold); add it")
@@ -119,76 +115,12 @@ class Bundle:
         reader = splits.reader_of(self, plugins)
         if reader is not None:
             return splits.read(self, reader)
-        seen: dict[tuple[str, str, str], str] = {}
-        found = [seed for path in self.files() for seed in self._read(path, seen)]
+        files = self.files()
+        rows = SeedReader(self.manifest, len(files))
+        found = [seed for path in files for seed in rows.read(path)]
         if not found:
             raise DataError(f"{self.folder}: split {self.split!r} holds no items")
         return found, ()
-
-    def mistakes(self) -> Iterator[DataError]:
-        """What is wrong with the shipped items, with file and line: the first mistake of every line."""
-        seen: dict[tuple[str, str, str], str] = {}
-        for path in self.files():
-            try:
-                for row in _rows(path):
-                    try:
-                        self._checked(path, row, seen)
-                    except DataError as failure:
-                        yield failure
-            except DataError as failure:  # not to be read: what stands behind it cannot be told
-                yield failure
-
-    def _read(self, path: Path, seen: dict[tuple[str, str, str], str]) -> Iterator[Seed]:
-        return (self._checked(path, row, seen) for row in _rows(path))
-
-    def _checked(self, path: Path, row: Row, seen: dict[tuple[str, str, str], str]) -> Seed:
-        if row.flaw:
-            raise DataError(row.flaw)
-        if not schemas.valid("item")(row.value):
-            raise DataError(_unlike_the_schema(path, row))
-        seed = make_seed(row.value)
-        if seed.language not in self.manifest["languages"]:
-            what = f"language {seed.language!r} is not among the manifest's languages"
-            raise DataError(f"{row.where('/language')}: {what}")
-        wrong = seedcheck.flaw(seed, self.manifest, {category["key"] for category in self.manifest["categories"]})
-        if wrong is not None:
-            raise DataError(f"{row.where(wrong.pointer)}: {wrong.message}")
-        # Ids that differ only in their form of Unicode are one id to everybody who reads them.
-        identity = (
-            unicodedata.normalize("NFC", seed.source_id),
-            seed.language,
-            "/".join((seed.variant or "", *seed.order)),
-        )
-        if identity in seen:
-            raise DataError(
-                f"{row.where('/source_id')}: source_id {seed.source_id!r} ({seed.language}) also stands in "
-                f"{seen[identity]}; give every item its own"
-            )
-        seen[identity] = row.name + (f" of {path.name}" if len(self.entry.get("files", ())) > 1 else "")
-        return seed
-
-
-def _rows(path: Path) -> Iterator[Row]:
-    if path.suffix in sheets.SUFFIXES:
-        return sheets.read_sheet(path)
-    return (Row(str(path), line, value) for line, value in read_jsonl(path))
-
-
-def _unlike_the_schema(path: Path, row: Row) -> str:
-    """What the first problem is; of a line of JSON, at its exact place."""
-    if path.suffix not in sheets.SUFFIXES:
-        return str(schemas.problems("item", row.value, path, row.line)[0])
-    problem = schemas.problems("item", row.value)[0]
-    return ": ".join(part for part in (row.where(problem.pointer), problem.pointer, problem.message) if part)
-
-
-def make_seed(row: Mapping[str, Any]) -> Seed:
-    """The seed in a row that fits ``item.schema.json``."""
-    known = {name: value for name, value in row.items() if name in _FIXED}
-    extra = {name: value for name, value in row.items() if name not in _FIXED}
-    known["choices"] = tuple(Choice(**choice) for choice in known.get("choices", ()))
-    known["order"] = tuple(known.get("order", ()))
-    return Seed(fields=extra, **known)
 
 
 def load(
@@ -273,71 +205,3 @@ def find(name: str, plugins: Plugins, data: Path | None = None, encoding: str | 
         raise UsageError(f"benchmark {bare!r} is offered more than once: write {choices}")
     folder, origin = matches[0]
     return load(folder, split or None, origin=origin, data=data, encoding=encoding)
-
-
-def _names(mapping: Mapping[str, Sequence[str]]) -> Names:
-    return {language: tuple(names) for language, names in mapping.items()}
-
-
-def make_form(manifest: Mapping[str, Any], conditions: Sequence[str], without: Sequence[str]) -> Form:
-    """The answer form of a benchmark under ``conditions``, without the labels in ``without``.
-
-    Raises:
-        UsageError: a label to leave out does not exist, or fewer than two would stay.
-    """
-    if manifest["task"] != "labels":
-        if without:
-            raise UsageError(f"{manifest['name']} has options, not labels to leave out; give it without --without")
-        return _options_form(manifest, conditions)
-    keys = [label["key"] for label in manifest["labels"]]
-    for name in without:
-        if name not in keys:
-            raise UsageError(f"{manifest['name']} has no label {name!r} to leave out; it has: {', '.join(keys)}")
-    labels = [Label(x["key"], _names(x["names"])) for x in manifest["labels"] if x["key"] not in without]
-    if len(labels) < 2:
-        raise UsageError("at least two labels must stay; give --without fewer times")
-    if "abstention" in manifest:
-        labels.append(Label(manifest["abstention"]["key"], _names(manifest["abstention"]["names"]), abstains=True))
-    present = {label.key for label in labels}
-    merges = tuple(
-        Merge(x["key"], tuple(x["labels"]), _names(x["names"]))
-        for x in manifest.get("merges", ())
-        if present.issuperset(x["labels"])
-    )
-    slots = tuple(
-        Slot(x["key"], {condition: _names(names) for condition, names in x["headers"].items()})
-        for x in manifest["slots"]
-    )
-    calibrate = manifest["protocols"].get("choices", {}).get("calibrate")
-    return Form(
-        task=manifest["task"],
-        slots=slots,
-        labels=tuple(labels),
-        merges=merges,
-        categories={x["key"]: _names(x["names"]) for x in manifest["categories"]},
-        languages=tuple(manifest["languages"]),
-        conditions=tuple(conditions),
-        calibrate=calibrate if calibrate in conditions else None,
-    )
-
-
-def _options_form(manifest: Mapping[str, Any], conditions: Sequence[str]) -> Form:
-    """The form of task ``choice``: label n is what stands for the option shown as the n-th, in every language.
-
-    Nothing stands for the sentences of a ``sentence_pair``.
-    """
-    letters = manifest.get("letters", {})
-    most: list[str] = max(letters.values(), key=len, default=[])
-    labels = [
-        Label(mark, {tag: (marks[place],) for tag, marks in letters.items() if place < len(marks)})
-        for place, mark in enumerate(most)
-    ]
-    return Form(
-        task=manifest["task"],
-        slots=(Slot("choice"),),
-        labels=tuple(labels),
-        categories={x["key"]: _names(x["names"]) for x in manifest["categories"]},
-        languages=tuple(manifest["languages"]),
-        conditions=tuple(conditions),
-        controls=tuple(manifest.get("controls", {}).get("categories", ())),
-    )

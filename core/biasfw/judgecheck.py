@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast, get_args
 
-from biasfw import bundles
+from biasfw.answerform import make_form
 from biasfw.contracts import Case, Judge
 from biasfw.document import Document, child
 from biasfw.errors import BiasfwError, DataError, UsageError
@@ -112,7 +112,7 @@ def _render(
 ) -> None:
     """The judge's prompts for a response in every language of the benchmark, in both modes."""
     manifest: Manifest = document.value
-    form = bundles.make_form(manifest, tuple(manifest["conditions"]), ())
+    form = make_form(manifest, tuple(manifest["conditions"]), ())
     options = check_options(f"judge {component.spec.name}", component.spec.options, {})
     told: set[str] = set()
     for mode in get_args(Mode):

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from biasfw import bundles, reading, reasons
+from biasfw.answerform import make_form
 from biasfw.bundles import Bundle
 from biasfw.contracts import ComponentContext, Parser
 from biasfw.errors import BiasfwError, DataError, UsageError
@@ -124,7 +125,7 @@ class Texts:
             raise DataError(f"the parser {name} reads no groups; give `choices`, or name another parser")
         if self._bundle is None:
             raise DataError("the headers of an answer are a benchmark's; name one with --benchmark")
-        form = bundles.make_form(self._bundle.manifest, self._conditions, ())
+        form = make_form(self._bundle.manifest, self._conditions, ())
         if groups is None:
             return form, {label.key: label.name(form.shown_in) for label in form.labels}
         labels = _grouped(form.labels, groups, language)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from biasfw import bundles, juries, splits
+from biasfw.answerform import make_form
 from biasfw.bundles import Bundle
 from biasfw.codec import encode
 from biasfw.config import RunConfig
@@ -194,7 +195,7 @@ def make_plan(config: RunConfig, plugins: Plugins, jury: Mapping[str, Any] | Non
     options = check_options(f"backend {spec.name}", spec.options, config.backend_options)
     protocol = resolve(config, bundle)
     check_backend(config, spec, protocol, bundle)
-    form = bundles.make_form(bundle.manifest, protocol.conditions, protocol.without)
+    form = make_form(bundle.manifest, protocol.conditions, protocol.without)
     seeds, notes = bundle.read(plugins)
     trials = list(expand(seeds, make_design(bundle.manifest, protocol.conditions, form, protocol), protocol.repeats))
     selected = select_trials(config, trials, bundle)

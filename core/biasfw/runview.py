@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from biasfw import bundles, languages
+from biasfw import languages
+from biasfw.answerform import make_form
 from biasfw.bundles import Bundle
 from biasfw.codec import decode
 from biasfw.errors import StoreError
@@ -200,7 +201,7 @@ def view_run(path: Path, plugins: Plugins | None = None) -> RunView:
         raise StoreError("; ".join(files.flaws) or f"{path} was not scored; run: biasfw score {path}")
     bundle = benchmark_of(path, info, plugins)
     protocol = info["protocol"]
-    form = bundles.make_form(bundle.manifest, protocol["conditions"], protocol.get("without", ()))
+    form = make_form(bundle.manifest, protocol["conditions"], protocol.get("without", ()))
     notes = [*files.flaws, *info["benchmark"].get("notes", ())]
     if sha256_json(bundle.written) != info["benchmark"]["manifest_sha256"]:
         notes.append("the benchmark's description has changed since the run was made: it is told as it is now")

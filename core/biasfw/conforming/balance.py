@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from biasfw import bundles
+from biasfw.answerform import make_form
 from biasfw.conforming.shared import here, measure, one_each, scored, tell, warn_or_err
 from biasfw.expansion import expand
 from biasfw.phrases import many
@@ -33,7 +33,7 @@ def _gold(seen: Inspected, split: Split) -> None:
     manifest = split.bundle.manifest
     told = {(each.seed.source_id, each.seed.language): each for each in scored(split)}
     conditions = tuple(manifest["conditions"])[:1]
-    form = bundles.make_form(manifest, conditions, ())
+    form = make_form(manifest, conditions, ())
     seeds = [each.seed for each in scored(split) if each.seed.gold is not None]
     positions: dict[str, Counter[int]] = defaultdict(Counter)
     options = 0
@@ -66,7 +66,7 @@ def _labels(seen: Inspected, split: Split) -> None:
     """How often each group stands at each place of the list, by category."""
     manifest = split.bundle.manifest
     conditions = tuple(manifest["conditions"])[:1]
-    form = bundles.make_form(manifest, conditions, ())
+    form = make_form(manifest, conditions, ())
     counts: dict[str, Counter[tuple[str, int]]] = defaultdict(Counter)
     for trial in expand(split.seeds, make_design(manifest, conditions, form), 1):
         for at, key in enumerate(trial.item.order, start=1):

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from biasfw import schemas, seedcheck
-from biasfw.bundles import make_seed
 from biasfw.document import child
 from biasfw.errors import BiasfwError
 from biasfw.phrases import shorten
 from biasfw.records import Seed
 from biasfw.rows import Row
 from biasfw.schemas import Problem
+from biasfw.seedrows import make_seed
 from biasfw.sheets import SUFFIXES, read_sheet
 from biasfw.validating.lines import Line, read_lines
 

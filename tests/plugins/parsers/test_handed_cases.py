@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from biasfw import Answer, ComponentContext, LanguagePack, Outcome, Reading, shipped
-from biasfw.bundles import make_form
+from biasfw.answerform import make_form
 from biasfw.yamlfile import load_yaml
 from biasfw_plugins.parsers.labelled_lines import LabelledLines
 
