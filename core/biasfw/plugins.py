@@ -7,7 +7,9 @@ version is set aside with its reason, and everything else goes on working.
 from __future__ import annotations
 
 import difflib
+import inspect
 import os
+import re
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -208,6 +210,16 @@ def load_class(component: Component) -> Any:
         raise ComponentError(f"{spec.name} ({plugin.origin}) cannot be loaded from {spec.load}: {failure}") from failure
 
 
+def _unfit(message: str) -> str:
+    """What pluggy says of a plugin whose hooks do not fit, in one line: the hook, and what this version has instead."""
+    if (hook := re.search(r"for hook '(\w+)'", message)) and (named := re.search(r"Argument\(s\) \{(.+)\}", message)):
+        arguments = ", ".join(sorted(name.strip(" '") for name in named[1].split(",")))
+        known = ", ".join(inspect.signature(getattr(hookspecs, hook[1])).parameters) or "none"
+        return f"its hook {hook[1]} takes {arguments}; in this version of biasfw the hook has the arguments: {known}"
+    known = f"hooks of this version: {', '.join(_hook_names())}"
+    return f"{message.splitlines()[-1].strip() or message} ({known})"
+
+
 def _load(plugin: Plugin, module: Any) -> None:
     api = getattr(module, "biasfw_api", None)
     if api != hookspecs.API_VERSION:
@@ -220,8 +232,7 @@ def _load(plugin: Plugin, module: Any) -> None:
         manager.register(module, name=plugin.name)
         manager.check_pending()
     except pluggy.PluginValidationError as failure:
-        known = f"hooks of this version: {', '.join(_hook_names())}"
-        raise ComponentError(f"{str(failure).splitlines()[-1].strip() or failure} ({known})") from failure
+        raise ComponentError(_unfit(f"{failure}")) from failure
     plugin.manager = manager
     for kind, (hook, spec_class) in HOOKS.items():
         offered = _collect(getattr(manager.hook, hook)(), spec_class, hook)

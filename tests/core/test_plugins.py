@@ -60,7 +60,7 @@ GOOD = """
         ),
         (
             "from biasfw import hookimpl\nbiasfw_api = 1\n@hookimpl\ndef biasfw_backends(an_argument): return []",
-            ["biasfw_backends", "an_argument"],
+            ["its hook biasfw_backends takes an_argument; ", "has the arguments: none"],
         ),
         (
             "from biasfw import hookimpl\nbiasfw_api = 1\n@hookimpl\ndef biasfw_backends(): raise RuntimeError('late')",
