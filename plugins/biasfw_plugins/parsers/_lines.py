@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from biasfw_plugins.parsers._parts import Part, all_parts
 from biasfw_plugins.parsers._sentence import Sentence
@@ -31,18 +32,33 @@ class Line:
     denies: bool = False
 
 
-EMPTY = Line()
+EMPTY, _ASKS = Line(), Line(question=True)
+_SHORT = 24  # tokens
 _TELLING = Part.LETTER | Part.NONE | Part.TAKEN | Part.ALL
 _OPENING = Part.FILLER | Part.CLAUSE | Part.COMMA
 _SILENT = Sentence((Part.WORD,), (None,))  # for every sentence that names no option and declines none
 
 
 def read_line(words: Words) -> Line:
-    """Analyse the tokens of one line."""
+    """Analyse the tokens of one line. Most short lines differ in words that say nothing: their tokens are equal."""
+    if len(words.parts) > _SHORT:
+        return _analyse(words)
+    return _short_line(tuple(words.parts), tuple(words.keys))
+
+
+@lru_cache(maxsize=8192)
+def _short_line(parts: tuple[int, ...], keys: tuple[str | None, ...]) -> Line:
+    return _analyse(Words(list(parts), list(keys)))
+
+
+def _analyse(words: Words) -> Line:
     if not words.parts:
         return EMPTY
-    parts, keys = _unwrapped(words)
-    question = _is_question(parts)
+    kinds = all_parts(words.parts)
+    if not kinds & _TELLING:
+        return _ASKS if kinds & Part.QUESTION and _is_question(words.parts) else EMPTY
+    parts, keys = _unwrapped(words, kinds)
+    question = bool(kinds & Part.QUESTION) and _is_question(parts)
     ranges = _sentences(parts)
     if not ranges:
         return Line(question=question)
@@ -75,7 +91,8 @@ def read_line(words: Words) -> Line:
 
 
 def _sentence(parts: Sequence[int], keys: Sequence[str | None], ended: bool) -> Sentence:
-    return Sentence(parts, keys, ended=ended) if all_parts(parts) & _TELLING else _SILENT
+    kinds = all_parts(parts)
+    return Sentence(parts, keys, ended=ended, kinds=kinds) if kinds & _TELLING else _SILENT
 
 
 def _stated(sentences: Sequence[tuple[Sentence, bool]]) -> list[Statement]:
@@ -98,10 +115,10 @@ def _is_final(sentences: Sequence[tuple[Sentence, bool]], index: int) -> bool:
     return not later or (len(sentences[index][0].parts) > 1 and not any(each.letters for each, _ in later))
 
 
-def _unwrapped(words: Words) -> tuple[list[int], list[str | None]]:
+def _unwrapped(words: Words, kinds: int) -> tuple[list[int], list[str | None]]:
     """The tokens without brackets and quotation marks around a single letter: "(A)", "[Option B]", "A)"."""
     parts, keys = words
-    if not all_parts(parts) & (Part.OPEN | Part.CLOSE | Part.QUOTE):
+    if not kinds & (Part.OPEN | Part.CLOSE | Part.QUOTE):
         return parts, keys
     kept: list[int] = []  # places
     depth = place = 0

@@ -19,15 +19,17 @@ _MOST = 24  # letters in one sentence; more state nothing
 class Sentence:
     """One sentence without its final mark, and what its words make of its letters (given by position).
 
-    ``parts`` and ``keys``: what each token can be, and the option it names. ``ended``: a mark ends it.
+    ``parts`` and ``keys``: what each token can be, and the option it names. ``ended``: a mark ends it. ``kinds``: the
+    parts of all tokens.
 
     ``rejected``: letters that are negated or set aside. ``apart``: those of them that the negation stands beside.
     ``bound``: negation -> the letter that it stands before. ``several``: letters that are joined with others, so that
     none of them is meant alone. ``silent``: letters in a reason, in a condition, or offered ("between A and B").
     """
 
-    def __init__(self, parts: Sequence[int], keys: Sequence[str | None], *, ended: bool = True) -> None:
+    def __init__(self, parts: Sequence[int], keys: Sequence[str | None], *, ended: bool = True, kinds: int = 0) -> None:
         self.parts, self.keys, self.ended = parts, keys, ended
+        self.kinds = kinds = kinds or all_parts(parts)
         letters = [index for index, part in enumerate(parts) if part & Part.LETTER]
         self.letters = letters if len(letters) <= _MOST else []
         self.rejected: set[int] = set()
@@ -37,7 +39,6 @@ class Sentence:
         self.silent: set[int] = set()
         if not self.letters:
             return
-        kinds = all_parts(parts)
         if kinds & (Part.NOT | Part.NOT_AFTER):
             self._clauses = self._divided()
             self._negate()

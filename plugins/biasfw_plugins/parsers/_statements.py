@@ -86,11 +86,13 @@ def _of_letter(sentence: Sentence, letter: int) -> Statement | None:
 def unread(sentence: Sentence, *, asks: bool = False) -> list[Statement]:
     """That an answer after a header cannot be read, so that it takes back an earlier one: "Answer: B is biased"."""
     parts = sentence.parts
+    if not (sentence.kinds & Part.ANSWER and sentence.kinds & Part.COLON):
+        return []
     begins = next((place for place, part in enumerate(parts) if part & Part.ANSWER or not part & _LEADING), 0)
     ends = next((place for place in range(begins, len(parts)) if not parts[place] & _HEADING), len(parts))
     heading = parts[begins:ends]
     if not any(part & Part.ANSWER for part in heading) or not any(part & Part.COLON for part in heading):
-        return []
+        return []  # the answer phrase stands elsewhere
     if ends == len(parts) or not parts[ends] & _NAMING or (bare(sentence) and not asks):
         return []
     return [Statement(Level.CHOOSES, None, about=sentence.keys[ends])]

@@ -99,15 +99,16 @@ class _Language:
             for pack in packs
             for phrase in (*pack.refusal_phrases, pack.refusal_text, *pack.choice_words.get("declining", ()))
         )
+        self._read_short = lru_cache(maxsize=4096)(self._read_line)  # many answers share a line
         self._tokens = Tokens(self.lexicon, tuple(mark for pack in packs for mark in pack.colon_marks))
         self.wrappers = Wrappers(self._tokens, frozenset(fold(slot.key) for slot in context.form.slots))
 
     def lines(self, text: str) -> tuple[list[str], list[Line]]:
         """The lines of a text that are not blank, and what each says."""
         texts = [line for line in (line.strip(" >|・") for line in prepare(text).split("\n")) if line]
-        return texts, [self._line(line) for line in texts]
+        return texts, [self._read_short(line) if len(line) <= _SHORT else self._read_line(line) for line in texts]
 
-    def _line(self, line: str) -> Line:
+    def _read_line(self, line: str) -> Line:
         if len(line) > _LONGEST_LINE:
             line = " … ".join(_ends(line, _LONGEST_LINE // 4, _LONGEST_LINE * 3 // 4))
         return read_line(self._tokens.of(line))

@@ -93,3 +93,18 @@ def test_courtesy_never_makes_another_choice(
         if tag == language and accept in "AB" and text.endswith((".", "!", "。", "।")):
             for polite in (before + text, f"{text}{after}", f"{text}\n\n{after.strip()}"):
                 assert read(polite, language) in (accept, "-"), polite
+
+
+def test_what_was_read_before_changes_nothing(make_choice: Callable[..., Choice]) -> None:
+    """Lines are remembered: in another order, and with a number in every line, each text is read the same."""
+    first, second = make_choice(), make_choice()
+    texts = [(language, f"{text}\n{mark}") for language, text, _ in ROWS for mark in ("", "(17)", "(18)")]
+
+    def read(parser: Choice, language: str, text: str) -> Answer:
+        return parser.parse(text, language=language, condition="", finish_reason="stop")
+
+    forwards = [read(first, language, text) for language, text in texts]
+    backwards = [read(second, language, text) for language, text in reversed(texts)]
+    assert forwards == backwards[::-1]
+    assert forwards == [read(first, language, text) for language, text in texts]
+    assert forwards[1::3] == forwards[2::3], "a number says nothing"
