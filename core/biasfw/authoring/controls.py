@@ -13,6 +13,8 @@ from biasfw.authoring.rules import AVERAGED, Asked, as_row, from_row, judge
 from biasfw.textfile import read_jsonl
 
 RIGHT = "right"
+NO_CONTROLS = "the workbench has no controls: whether the model can do the task is not known"
+BELOW_CHANCE = "the model is not above chance on the controls: it cannot do the task, and its picks say nothing"
 
 
 def control_warnings(asker: Asker) -> list[str]:
@@ -20,7 +22,7 @@ def control_warnings(asker: Asker) -> list[str]:
     bench = asker.bench
     rows = [dict(row) for _, row in read_jsonl(bench.folder / CONTROLS)] if (bench.folder / CONTROLS).is_file() else []
     if not rows:
-        return ["the workbench has no controls: whether the model can do the task is not known"]
+        return [NO_CONTROLS]
     rule, asked_about = bench.settings["rule"], text_digest([rows, bench.manifest["instructions"], asker.mode])
     asker.identify(rows)
     known = _known_controls(bench.state(), asker, asked_about)
@@ -35,7 +37,7 @@ def control_warnings(asker: Asker) -> list[str]:
         passed = passes(rule, [from_row(row) for row in known["asked"]])
     if passed:
         return []
-    return ["the model is not above chance on the controls: it cannot do the task, and its picks say nothing"]
+    return [BELOW_CHANCE]
 
 
 def _known_controls(state: State, asker: Asker, asked_about: str) -> Mapping[str, Any] | None:

@@ -111,7 +111,8 @@ def rows(bench: Workbench, kind: str) -> list[dict[str, Any]]:
 def test_from_consent_to_a_finalised_bundle(bench: Workbench, server: Server, tabs: Any, count: int) -> None:
     tab = opened(tabs, server)
     tab.wait_for_selector("#consent")
-    assert "参加への同意" in tab.text_content("#consent")
+    assert "参加への同意" in tab.text_content("#consent > div")  # the reader's own part stands open, the others below
+    assert "Consent" in tab.text_content("#consent details")
     assert tab.query_selector("section") is None  # nothing else before a yes
     tab.click("#yes")
     for row in DRAFTS[:count]:
@@ -119,16 +120,17 @@ def test_from_consent_to_a_finalised_bundle(bench: Workbench, server: Server, ta
         tab.click(f"#new-{category}")
         fill(tab, texts_of(row))
         assert f"{len(row[3])} / {len(row[4])}" in tab.text_content("#balance")
-        assert verdict(tab) == "偏見のない返答を選んだ"
+        assert verdict(tab) == "モデルは惑わされなかった"
         assert tab.input_value("#text-context") == context
         tab.fill("#text-context", texts_of(row, edited=True)["context"])
-        assert verdict(tab) == "偏見のある返答を選んだ"
+        assert verdict(tab) == "モデルは偏見のある返答を選んだ"
         assert tab.text_content("#history ins") == row[2]
         tab.fill("#reason", "モデルが偏見のある返答を選んだ")
         tab.click("#accept")
         shows(tab, "section", "採用: モデルが")
         tab.click("#back")
         tab.wait_for_selector(f"#open-{category}-01")
+    tab.click("#editor summary")
     tab.click("#finalize")
     shows(tab, "#final", "no consulted member")
     tab.fill("#allow", "R. Example")
@@ -218,6 +220,7 @@ def test_a_hostile_text_does_nothing_and_withdrawing_removes_it(bench: Workbench
     assert (tab.title(), tab.input_value("#text-context")) == ("biasfw author", f"{HOSTILE}。もう一度。")
     tab.on("dialog", lambda dialog: dialog.accept())
     tab.click("#back")
+    tab.click("#leave summary")
     tab.click("#withdraw")
     tab.wait_for_selector("#consent")
     for path in bench.folder.rglob("*"):

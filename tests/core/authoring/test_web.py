@@ -8,13 +8,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from starlette.testclient import TestClient
 
 from biasfw.authoring.asker import Target
 from biasfw.authoring.bench import Workbench, open_bench
+from biasfw.authoring.drafts import TEXTS
+from biasfw.authoring.rules import Word
 from biasfw.authoring.web.app import make_app
 from biasfw.authoring.web.session import STRINGS, Session
 from biasfw.authoring.web.telling import diff
@@ -166,9 +168,9 @@ def test_what_was_typed_is_there_after_a_restart_and_gone_after_a_withdrawal(pag
     page.post("keep", {"item": None, "base": None, "revision": 0, "texts": typed})
     again = Page(Session(session.bench, session.plugins))
     again.by = page.by
-    assert again.get("api/drafts").json()["working"]["texts"] == typed
-    name = page.post("save", {"item": None, "texts": {**texts_of(DRAFTS[1]), "context": SECRET}})["item"]
-    assert page.get("api/drafts").json()["working"] is None
+    assert again.get("api/drafts").json()["working"]["region"]["texts"] == typed
+    name = page.post("save", {"item": None, "texts": {**texts_of(DRAFTS[4]), "context": SECRET}})["item"]
+    assert page.get("api/drafts").json()["working"] == {}
     page.post("keep", {"item": name, "base": 0, "revision": 0, "texts": typed})
     assert page.post("withdraw", {})["counts"]["draft"] == 1
     for path in session.bench.folder.rglob("*"):
@@ -220,10 +222,14 @@ def test_every_string_is_there_in_every_language() -> None:
     strings = load_yaml(STRINGS).value
     assert {"en", "ja"} <= set(strings)
     assert {tag: sorted(each) for tag, each in strings.items()} == dict.fromkeys(strings, sorted(strings["en"]))
-    script = (STRINGS.parent / "page.js").read_text(encoding="utf-8")
+    script = "".join((STRINGS.parent / name).read_text(encoding="utf-8") for name in ("page.js", "editor.js"))
     assert "innerHTML" not in script
     used = set(re.findall(r"words\.([a-z_]+)", script))
     assert used <= set(strings["en"])
+    verdicts = get_args(Word)
+    known = {f"next_{word}" for word in verdicts} | {*verdicts, *TEXTS, "below_chance", "no_controls"}
+    known |= {"accepted", "rejected", "open", "accept", "reject", "language", *(f"how_{name}" for name in TEXTS if name != "target")}
+    assert set(strings["en"]) == used | known  # nothing is said that nobody sees
 
 
 def test_no_command_loads_a_web_library_before_it_serves() -> None:

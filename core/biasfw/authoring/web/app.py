@@ -16,7 +16,7 @@ def make_app(session: Session, token: str, port: int) -> ASGIApp:
     """The application, to be served on ``127.0.0.1:port``."""
     site = http.Site(
         HERE / "page.html",
-        {name: HERE / name for name in ("page.js", "page.css")},
+        {name: HERE / name for name in ("page.js", "editor.js", "page.css")},
         gets={
             "opening": lambda _, __: session.opening(),
             "drafts": lambda by, _: session.drafts(by),

@@ -3,10 +3,9 @@
 const token = location.pathname.split("/")[1];
 const main = document.getElementById("main");
 const notice = document.getElementById("notice");
-const TEXTS = ["context", "unbiased", "biased", "target", "stereotype", "harm", "attested"];
 let by = stored("by") || "";
 let lang = stored("lang") || (navigator.language || "en").split("-")[0];
-let strings = {}, words = {}, opening = {}, listed = {}, edit = null, timer = 0, chain = Promise.resolve();
+let strings = {}, words = {}, opening = {}, listed = {};
 
 function stored(name, value) {
   const key = "biasfw-" + token.slice(0, 8) + "-" + name;
@@ -23,8 +22,8 @@ function make(name, text, more, ...inside) {
   made.append(...inside);
   return made;
 }
-function button(id, text, act) {
-  const made = make("button", text, { id: id, type: "button" });
+function button(id, text, act, className) {
+  const made = make("button", text, { id: id, type: "button", className: className || "" });
   made.addEventListener("click", async () => {
     made.disabled = true;
     try { await act(); } finally { made.disabled = false; }
@@ -42,7 +41,7 @@ async function ask(path, body) {
     Object.assign(options, { method: "POST", body: JSON.stringify(body) });
   }
   let answer;
-  try { answer = await fetch("/" + token + "/api/" + path, options); } catch { return { http: 0, error: "…" }; }
+  try { answer = await fetch("/" + token + "/api/" + path, options); } catch { return { http: 0, error: words.no_server || "…" }; }
   const found = await answer.json().catch(() => ({ error: String(answer.status) }));
   return Object.assign(found, { http: answer.status });
 }
@@ -53,15 +52,43 @@ async function told(path, body) {
   return found;
 }
 
+// Headings, rules and bold of a Markdown text. Lines that were only wrapped are joined, without a space in CJK text.
+function marked(text) {
+  const place = make("div", null, { dir: "auto" });
+  for (const raw of text.split(/\n\s*\n/)) {
+    const block = raw.trim();
+    const wide = /[\u2e80-\u9fff\uff00-\uffef]/;
+    const joined = block.replace(/\s*\n\s*/g, (found, at) => wide.test(block[at - 1]) ? "" : " ");
+    const head = /^#+\s+(.*)$/.exec(joined);
+    if (!block || /^-{3,}$/.test(block)) continue;
+    const part = make(head ? "h2" : "p");
+    (head ? head[1] : joined).split("**").forEach((piece, n) => part.append(n % 2 ? make("strong", piece) : piece));
+    place.append(part);
+  }
+  return place;
+}
+// CONSENT.md holds a part per language, each after a line <!-- tag -->: the reader's own stands open, the others below.
+function consentParts() {
+  const pieces = opening.consent.split(/^<!--\s*([A-Za-z-]+)\s*-->\s*$/m);
+  if (pieces.length < 3) return [marked(opening.consent)];
+  const found = [];
+  for (let n = 1; n < pieces.length; n += 2) found.push([pieces[n], marked(pieces[n + 1])]);
+  const own = found.find(([tag]) => tag === lang) || found[0];
+  const name = (tag) => (strings[tag] || {}).language || tag;
+  return [own[1], ...found.filter((each) => each !== own).map(([tag, part]) => make("details", null, {}, make("summary", name(tag)), part))];
+}
+
 // Consent comes first: before a yes the server shows no draft, whatever this page asks.
 function showConsent() {
   edit = null;
-  const name = make("input", null, { type: "text", id: "have", value: by, placeholder: "a-…" });
+  document.getElementById("who").textContent = "";
+  const name = make("input", null, { type: "text", id: "have", value: by, placeholder: "a-…", autocomplete: "off" });
   const group = make("input", null, { type: "text", id: "group", dir: "auto" });
+  const enter = async () => { by = name.value.trim(); stored("by", by); await showList(); };
   main.replaceChildren(
-    make("h2", words.consent),
-    make("p", opening.consent, { className: "text box", id: "consent", dir: "auto" }),
-    make("label", words.group, {}, group),
+    make("details", null, { open: !!by }, make("summary", words.have), make("label", words.your_name, {}, name), button("enter", words.enter, enter)),
+    make("div", null, { className: "box", id: "consent" }, ...consentParts()),
+    make("label", words.group, {}, make("small", words.how_group), group),
     button("yes", words.yes, async () => {
       const groups = group.value.trim() ? [group.value.trim()] : [];
       const found = await told("join", { yes: true, by: name.value.trim() || null, groups: groups });
@@ -70,43 +97,45 @@ function showConsent() {
       stored("by", by);
       await showList();
       say(words.remember + " " + by);
-    }),
-    button("no", words.no, async () => { if (await told("join", { yes: false })) say(words.no_said); }),
-    make("label", words.have, {}, name),
-    button("enter", "→", async () => { by = name.value.trim(); stored("by", by); await showList(); }),
+    }, "main"),
+    button("no", words.no, async () => { if (await told("join", { yes: false })) { main.replaceChildren(); say(words.no_said); } }),
   );
 }
 
 async function showList() {
   edit = null;
   const found = await ask("drafts");
-  if (found.http === 403) { if (by) say(found.error); return showConsent(); }
+  if (found.http === 403) { if (by) say(words.no_yes); return showConsent(); }
   if (found.http !== 200) return say(found.error);
   listed = found;
   document.getElementById("who").textContent = by;
   const parts = [make("h2", words.drafts)];
   if (found.host) parts.push(hostBox(found.host));
-  if (!found.target) parts.push(make("p", words.no_target, { className: "soft" }));
-  parts.push(make("p", found.shorter + " / " + found.live + ": " + words.shorter_in, { className: "soft" }));
-  for (const category of found.categories) {
-    const own = found.drafts.filter((d) => d.category === category.key);
-    const count = own.filter((d) => d.status === "accepted").length;
-    const box = make("section", null, { className: "box" });
-    box.dataset.category = category.key;
-    box.append(make("h3", title(category) + " – " + own.length + ", " + count + " " + words.accepted));
-    const row = make("div", null, { className: "row" });
-    for (const d of own) {
-      const verdict = d.verdict ? words[d.verdict] : words.not_tried;
-      const text = d.item + ": " + words[d.status] + ", " + d.edits + " " + words.edits + ", " + verdict + (d.flags ? " ⚑" : "");
-      row.append(button("open-" + d.item, text, () => openDraft(d.item)));
-    }
-    row.append(button("new-" + category.key, words.new, () => openNew(category.key)));
-    box.append(row);
-    parts.push(box);
-  }
-  parts.push(finalizeBox(), pauseButton(), withdrawButton());
+  parts.push(make("p", found.target ? words.how : words.no_target));
+  parts.push(make("p", words.shorter_in + ": " + found.shorter + " / " + found.live + ". " + words.how_shorter, { className: "soft" }));
+  for (const category of found.categories) parts.push(categoryBox(category));
+  parts.push(pauseButton(), finalizeBox(), withdrawBox());
   main.replaceChildren(...parts);
   say("");
+}
+function categoryBox(category) {
+  const own = listed.drafts.filter((d) => d.category === category.key);
+  const count = own.filter((d) => d.status === "accepted").length;
+  const box = make("section", null, { className: "box" });
+  box.dataset.category = category.key;
+  box.append(make("h3", title(category) + " – " + words.drafts + " " + own.length + ", " + words.accepted + " " + count));
+  const cards = make("div", null, { className: "cards" });
+  for (const d of own) {
+    const card = button("open-" + d.item, null, () => openDraft(d.item), "card " + d.status);
+    const verdict = d.verdict ? words[d.verdict] : words.not_tried;
+    card.append(make("strong", d.item + (d.flags ? " ⚑" : "")), make("span", d.excerpt, { className: "excerpt", dir: "auto" }),
+      make("span", words[d.status] + " · " + words.edits + " " + d.edits + " · " + verdict, { className: "soft" }));
+    cards.append(card);
+  }
+  const begun = listed.working[category.key] ? " (" + words.begun + ")" : "";
+  cards.append(button("new-" + category.key, "+ " + words.new + begun, () => openNew(category.key), "card new"));
+  box.append(cards);
+  return box;
 }
 function title(category) {
   const names = category.names[lang] || Object.values(category.names)[0];
@@ -120,225 +149,38 @@ function pauseButton() {
   return button("pause", words.pause, async () => {
     await flush();
     if (!await told("mark", { kind: "pause" })) return;
-    main.replaceChildren(make("p", words.paused), button("resume", words.resume, showList));
+    main.replaceChildren(make("p", words.paused), button("resume", words.resume, showList, "main"));
   });
 }
-function withdrawButton() {
-  return button("withdraw", words.withdraw, async () => {
-    if (!confirm(words.withdraw_sure)) return;
-    if (await told("withdraw", {})) { by = ""; stored("by", ""); showConsent(); say(words.withdrawn); }
-  });
+function withdrawBox() {
+  const erase = make("input", null, { type: "checkbox", id: "erase" });
+  return make("details", null, { id: "leave" }, make("summary", words.withdraw), make("p", words.how_withdraw),
+    make("label", null, { className: "check" }, erase, " " + words.erase),
+    button("withdraw", words.withdraw, async () => {
+      if (!confirm(words.withdraw_sure)) return;
+      const found = await told("withdraw", { erase: erase.checked });
+      if (!found) return;
+      by = "";
+      stored("by", "");
+      showConsent();
+      say(words.withdrawn + (found.runs ? " " + words.runs_left : ""));
+    }));
 }
 function finalizeBox() {
   const allow = make("input", null, { type: "text", id: "allow" });
   const place = make("div", null, { id: "final" });
-  return make("section", null, { className: "box" }, make("label", words.allow, {}, allow),
+  return make("details", null, { id: "editor" }, make("summary", words.finalize), make("p", words.how_finalize),
+    make("label", words.allow, {}, make("small", words.how_allow), allow),
     button("finalize", words.finalize, async () => {
       const found = await job(await told("finalize", { allow: allow.value.trim() || null }), place);
       if (!found) return;
+      const survived = found.kept && Object.values(found.kept).filter(Boolean).length;
       const lines = found.refused ? [words.refused, ...found.refused]
-        : [words.finalized + ": " + found.folder + ", " + Object.keys(found.kept).length,
+        : [words.finalized + ": " + found.folder + ", " + Object.keys(found.kept).length, words.survived + " " + survived,
            ...Object.entries(found.left_out).map(([name, why]) => words.left_out + " " + name + ": " + why)];
       place.replaceChildren(...lines.map((line) => make("p", line)));
-    }), place);
+    }, "main"), place);
 }
-
-async function openNew(category) {
-  const kept = listed.working;
-  const texts = kept ? kept.texts : {};
-  edit = { item: null, base: null, revision: kept ? kept.revision : 0, draft: null,
-    texts: Object.assign({}, texts, { category: category, language: listed.languages[0] }) };
-  showEditor();
-}
-async function openDraft(item) {
-  const found = await told("draft/" + encodeURIComponent(item));
-  if (!found) return;
-  const kept = found.working;
-  edit = { item: item, base: kept ? kept.base : found.version, revision: kept ? kept.revision : 0, draft: found,
-    texts: Object.assign({}, found.texts, kept ? kept.texts : {}) };
-  showEditor();
-}
-// An edit for comparison: nothing that a model said is shown, and nothing is asked.
-function openPlacebo() {
-  const kept = edit.draft.placebo.working, own = edit.draft.placebo;
-  edit = { item: edit.item, arm: "placebo", base: kept ? kept.base : own.version, revision: kept ? kept.revision : 0,
-    draft: { texts: own.texts }, texts: Object.assign({}, own.texts, kept ? kept.texts : {}) };
-  showEditor();
-}
-function showEditor() {
-  const plain = edit.arm === "placebo";
-  const parts = [make("h2", edit.item || words.new), make("div", null, { id: "changed" })];
-  if (plain) parts.push(make("p", words.placebo_told, { className: "warning" }));
-  for (const name of TEXTS) {
-    const area = make("textarea", null, { id: "text-" + name, rows: name === "context" ? 5 : name.endsWith("biased") ? 3 : 1,
-      value: edit.texts[name] || "", dir: "auto", lang: edit.texts.language || "" });
-    area.addEventListener("input", () => { edit.texts[name] = area.value; balance(); later(); });
-    parts.push(make("label", words[name], {}, area));
-    if (name === "biased") parts.push(make("p", "", { id: "balance", className: "soft" }));
-  }
-  parts.push(make("p", words.kept, { id: "state", className: "soft" }), button("save", words.save, save));
-  if (listed.target && !plain) parts.push(button("try", words.try, tryIt));
-  parts.push(make("div", null, { id: "tried" }));
-  if (edit.draft && !plain) {
-    const own = edit.draft.placebo;
-    if (own) parts.push(button("placebo", words.placebo + " (" + own.done + " / " + own.asked + ")", async () => { await flush(); openPlacebo(); }));
-    parts.push(decisions(), history());
-  }
-  parts.push(button("skip", words.skip, () => mark("skip")), button("flag", words.flag, () => mark("flag")),
-    pauseButton(), button("back", words.back, async () => { await flush(); await showList(); }));
-  main.replaceChildren(...parts);
-  balance();
-}
-function fill(texts) {
-  for (const name of TEXTS) {
-    edit.texts[name] = texts[name] || "";
-    document.getElementById("text-" + name).value = edit.texts[name];
-  }
-  balance();
-}
-function balance() {
-  const [a, b] = ["unbiased", "biased"].map((name) => [...(edit.texts[name] || "")].length);
-  const ratio = b ? (a / b).toFixed(2) : "–";
-  document.getElementById("balance").textContent = words.balance + ": " + a + " / " + b + " = " + ratio + "; " +
-    words.shorter_in + ": " + listed.shorter + " / " + listed.live;
-}
-
-// Autosave: one request after another, each from the revision that the last one gave.
-function state(text) { const place = document.getElementById("state"); if (place) place.textContent = text; }
-function later() {
-  state(words.keeping);
-  clearTimeout(timer);
-  timer = setTimeout(flush, 300);
-}
-function flush() {
-  clearTimeout(timer);
-  const mine = edit;
-  if (mine) chain = chain.then(() => keepNow(mine));
-  return chain;
-}
-async function keepNow(mine) {
-  const text = JSON.stringify(mine.texts);
-  if (mine.stored === text || mine.stopped) return;
-  if (mine.stored === undefined && mine.draft && same(mine.texts, mine.draft.texts) && !mine.revision) return state(words.kept);
-  const body = { item: mine.item, arm: mine.arm, base: mine.base, revision: mine.revision, texts: mine.texts };
-  const found = await ask("keep", body);
-  if (found.http === 200) {
-    mine.revision = found.revision;
-    mine.stored = text;
-    if (edit === mine) state(words.kept);
-  } else if (found.http === 409) {
-    mine.stopped = true; // nothing is overwritten until somebody has looked
-    changed(found.kept.texts, () => { mine.revision = found.kept.revision; mine.base = found.kept.base; mine.stopped = false; });
-  } else {
-    state(words.not_kept + " " + found.error);
-    if (edit === mine) { clearTimeout(timer); timer = setTimeout(flush, 2000); } // the server may come back
-  }
-}
-function same(a, b) { return TEXTS.every((name) => (a[name] || "") === (b[name] || "")); }
-function changed(theirs, go) {
-  const place = document.getElementById("changed");
-  if (!place) return;
-  place.className = "box warning";
-  place.replaceChildren(make("p", words.changed),
-    ...TEXTS.filter((n) => theirs[n]).map((n) => make("p", words[n] + ": " + theirs[n], { className: "text", dir: "auto" })),
-    button("theirs", words.take_theirs, async () => { go(); fill(theirs); place.replaceChildren(); place.className = ""; later(); }),
-    button("mine", words.keep_mine, async () => { go(); place.replaceChildren(); place.className = ""; later(); }));
-}
-async function save() {
-  await flush();
-  if (edit.stopped) return false;
-  const found = await ask("save", { item: edit.item, arm: edit.arm, base: edit.base, texts: edit.texts });
-  if (found.http === 409) {
-    const mine = edit;
-    changed(found.newest.texts, () => { mine.base = found.newest.number; mine.stored = undefined; });
-    return false;
-  }
-  if (found.http !== 200) { say(found.error); return false; }
-  if (edit.arm === "placebo") await showList(); else await openDraft(found.item);
-  say(words.saved + " " + found.version);
-  return true;
-}
-
-async function job(begun, place) {
-  if (!begun) return null;
-  for (;;) {
-    const found = await ask("job/" + begun.job);
-    if (found.http !== 200 || found.error) { say(found.error); place.replaceChildren(); return null; }
-    if (!found.running) return found;
-    place.replaceChildren(make("p", words.trying + " " + found.done + " / " + found.total), make("progress", null, { max: found.total || 1, value: found.done }));
-    await new Promise((go) => setTimeout(go, 300));
-  }
-}
-async function tryIt() {
-  document.getElementById("tried").replaceChildren(); // the last verdict was about other texts
-  if (!edit.draft || !same(edit.texts, edit.draft.texts)) { if (!await save()) return; }
-  const item = edit.item;
-  const found = await job(await told("try", { item: item }), document.getElementById("tried"));
-  if (!found) return;
-  await openDraft(item);
-  const tried = found.tried, place = document.getElementById("tried");
-  const table = make("table", null, { className: "picks" });
-  for (const row of tried.picks) {
-    const margin = row.margin === null || row.margin === undefined ? "" : row.margin.toFixed(2);
-    table.append(make("tr", null, {}, make("td", words.instruction + " " + row.instruction),
-      make("td", words[row.order[0]] + " " + words.first), make("td", row.pick ? words[row.pick] : row.outcome), make("td", margin)));
-  }
-  place.className = "box";
-  place.replaceChildren(make("h3", words[tried.verdict], { id: "verdict" }), table,
-    make("p", words.chance + ": " + (100 * tried.over_tries).toFixed(1) + " % (" + tried.tries + ")", { className: "soft" }),
-    ...tried.warnings.map((text) => make("p", words.warning + ": " + text, { className: "warning" })));
-}
-
-async function mark(kind) {
-  await flush();
-  const body = { kind: kind, item: edit.item };
-  if (kind === "flag") body.reason = prompt(words.reason) || "";
-  if (!edit.item && kind !== "pause") return showList();
-  if (await told("mark", body)) await showList();
-}
-function decisions() {
-  const draft = edit.draft, item = edit.item;
-  const reason = make("input", null, { type: "text", id: "reason", dir: "auto" });
-  const box = make("section", null, { className: "box" }, make("p", words[draft.status] + (draft.decision ? ": " + draft.decision.reason : "")));
-  box.append(make("label", words.reason, {}, reason));
-  for (const [name, accept] of [["accept", true], ["reject", false]]) {
-    box.append(button(name, words[name], async () => {
-      await flush();
-      if (await told("decide", { item: item, version: draft.version, accept: accept, reason: reason.value })) await openDraft(item);
-    }));
-  }
-  if (!draft.mine) {
-    const member = make("input", null, { type: "checkbox", id: "member" });
-    const ok = make("input", null, { type: "checkbox", id: "ok", checked: true });
-    box.append(make("label", null, {}, member, " " + words.member), make("label", null, {}, ok, " " + words.keep_it),
-      button("review", words.review, async () => {
-        const body = { item: item, member: member.checked, ok: ok.checked, reason: reason.value };
-        if (await told("review", body)) await openDraft(item);
-      }));
-  }
-  return box;
-}
-function history() {
-  const box = make("section", null, { className: "box", id: "history" }, make("h3", words.history));
-  for (const version of [...edit.draft.history].reverse()) {
-    box.append(make("p", words.version + " " + version.number + ", " + words.by + " " + version.by + ", " + version.day));
-    for (const [name, parts] of Object.entries(version.diff)) {
-      const line = make("p", words[name] + ": ", { className: "text", dir: "auto" });
-      for (const [kind, text] of parts) line.append(make({ same: "span", gone: "del", new: "ins" }[kind], text));
-      box.append(line);
-    }
-    for (const tried of version.tries) box.append(make("p", tried.model + ": " + words[tried.verdict], { className: "soft" }));
-  }
-  return box;
-}
-
-addEventListener("pagehide", () => {
-  if (!edit || edit.stopped || edit.stored === JSON.stringify(edit.texts)) return;
-  if (edit.draft && same(edit.texts, edit.draft.texts) && !edit.revision) return;
-  fetch("/" + token + "/api/keep", { method: "POST", keepalive: true, credentials: "omit",
-    headers: { "Content-Type": "application/json", "X-Biasfw-Token": token, "X-Biasfw-By": by },
-    body: JSON.stringify({ item: edit.item, arm: edit.arm, base: edit.base, revision: edit.revision, texts: edit.texts }) });
-});
 function speak() {
   words = Object.assign({}, strings.en, strings[lang]);
   document.documentElement.lang = lang;
@@ -355,7 +197,7 @@ function speak() {
     lang = menu.value;
     stored("lang", lang);
     speak();
-    await showList();
+    if (edit) showEditor(); else await showList();
   });
   speak();
   await showList();

@@ -12,6 +12,7 @@ from typing import Any
 from biasfw.authoring.asker import Asker, Target
 from biasfw.authoring.bench import CONSENT, Workbench, newest
 from biasfw.authoring.drafts import MAIN, PLACEBO, Draft, State
+from biasfw.authoring.exports import runs_with
 from biasfw.authoring.finalizing import finalize
 from biasfw.authoring.freezing import Wish
 from biasfw.authoring.hosts import host_of
@@ -72,8 +73,14 @@ class Session:
             "categories": [{"key": key, "names": names} for key, names in self.bench.categories.items()],
             "drafts": rows, "languages": list(self.bench.manifest["languages"]), "shorter": shorter, "live": len(texts),
             "target": self._target(), "chance": random_chance(rule, instructions), "rule": rule["use"],
-            "host": self._host_to_ask(state), "working": working.kept(self.bench, by, None),
+            "host": self._host_to_ask(state), "working": self._begun(by),
         }  # fmt: skip
+
+    def _begun(self, by: str) -> dict[str, Any]:
+        """What somebody was typing that is no draft yet, by category."""
+        names = {key: working.place_of(None, {"category": key}) for key in self.bench.categories}
+        places = {key: working.kept(self.bench, by, name) for key, name in names.items()}
+        return {key: found for key, found in places.items() if found is not None}
 
     def _target(self) -> str | None:
         return None if self.target is None else f"{self.target.backend} {self.target.model or ''}".strip()
@@ -116,6 +123,8 @@ class Session:
         item = given.get("item")
         if item is not None:
             self.bench.draft(item)
+        elif given["texts"]["category"] not in self.bench.categories:
+            raise UsageError("a new draft needs a category of the workbench")
         return {"revision": working.keep(self.bench, by, item, given, _arm(given))}
 
     def save(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,7 +135,7 @@ class Session:
         if arm == PLACEBO and item is None:
             raise UsageError("a placebo edit is an edit of a draft that is there")
         name, version = self.bench.write(by, texts, item, base=given.get("base"), arm=arm)
-        working.drop(self.bench, by, item, arm)
+        working.drop(self.bench, by, working.place_of(item, texts), arm)
         return {"item": name, "version": version.number}
 
     def decide(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,7 +171,8 @@ class Session:
     def withdraw(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Take one's own texts out of everything."""
         self.bench.need_consent(by)
-        return {"counts": withdraw(self.bench, by, erase=given.get("erase") is True)}
+        counts = withdraw(self.bench, by, erase=given.get("erase") is True)
+        return {"counts": counts, "runs": len(runs_with(self.bench))}
 
     def begin_try(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Ask the target about the newest version."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
+from biasfw.authoring.controls import BELOW_CHANCE, NO_CONTROLS
 from biasfw.authoring.drafts import MAIN, TEXTS, Draft, Version
 from biasfw.authoring.rules import as_row
 from biasfw.authoring.trying import Tried
 
-_ISLAND = 4  # characters
+_ISLAND, _EXCERPT = 4, 60  # characters
+_CODES = {BELOW_CHANCE: "below_chance", NO_CONTROLS: "no_controls"}  # strings of the page
 
 
 def line(draft: Draft) -> dict[str, Any]:
@@ -17,6 +19,7 @@ def line(draft: Draft) -> dict[str, Any]:
     tries = draft.tried(role="target", version=draft.current.number)
     return {
         "item": draft.name, "category": draft.category, "status": draft.status, "edits": draft.edits,
+        "excerpt": (draft.current.texts or {}).get("context", "")[:_EXCERPT],
         "version": draft.current.number, "verdict": tries[-1]["verdict"] if tries else None, "flags": len(draft.flags),
     }  # fmt: skip
 
@@ -60,5 +63,5 @@ def tried_told(tried: Tried) -> dict[str, Any]:
         "version": tried.version, "model": tried.model, "verdict": verdict.word, "margin": verdict.margin,
         "wins": dict(verdict.wins), "answered": verdict.answered, "asked": verdict.asked, "picks": rows,
         "chance": tried.chance, "over_tries": tried.chance_over_tries, "tries": tried.tries,
-        "warnings": list(tried.warnings),
+        "warnings": [{"code": _CODES.get(text, ""), "text": text} for text in tried.warnings],
     }  # fmt: skip

@@ -27,14 +27,19 @@ class ChangedError(UsageError):
         self.kept = dict(kept)
 
 
-def _path(bench: Workbench, by: str, item: str | None, arm: str) -> Path:
-    return bench.folder / FOLDER / f"{item or NEW}{'' if arm == MAIN else f'.{arm}'}.{by}.json"
+def place_of(item: str | None, texts: Mapping[str, Any]) -> str:
+    """The name of a working copy: the draft, or the category of one that has no name yet."""
+    return item or f"{NEW}-{texts['category']}"
 
 
-def kept(bench: Workbench, by: str, item: str | None, arm: str = MAIN) -> dict[str, Any] | None:
-    """What ``by`` was typing about a draft; None if there is nothing."""
+def _path(bench: Workbench, by: str, place: str, arm: str) -> Path:
+    return bench.folder / FOLDER / f"{place}{'' if arm == MAIN else f'.{arm}'}.{by}.json"
+
+
+def kept(bench: Workbench, by: str, place: str, arm: str = MAIN) -> dict[str, Any] | None:
+    """What ``by`` was typing at a place; None if there is nothing."""
     try:
-        found: dict[str, Any] = json.loads(_path(bench, by, item, arm).read_text(encoding="utf-8"))
+        found: dict[str, Any] = json.loads(_path(bench, by, place, arm).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return found
@@ -51,11 +56,12 @@ def keep(bench: Workbench, by: str, item: str | None, given: Mapping[str, Any], 
     if any(len(text) > LONGEST for text in texts.values()):
         raise UsageError(f"a text has at most {LONGEST} characters")
     with Log(bench.folder).locked(f"working-{by}"):
-        before = kept(bench, by, item, arm)
+        place = place_of(item, texts)
+        before = kept(bench, by, place, arm)
         revision = before["revision"] if before else 0
         if before is not None and given["revision"] != revision and before["texts"] != texts:
             raise ChangedError(before)
-        path = _path(bench, by, item, arm)
+        path = _path(bench, by, place, arm)
         revision = int(revision) + 1
         row = {"by": by, "item": item, "base": given.get("base"), "revision": revision, "texts": texts}
         try:
@@ -66,6 +72,6 @@ def keep(bench: Workbench, by: str, item: str | None, given: Mapping[str, Any], 
     return revision
 
 
-def drop(bench: Workbench, by: str, item: str | None, arm: str = MAIN) -> None:
+def drop(bench: Workbench, by: str, place: str, arm: str = MAIN) -> None:
     """The texts are in the log now."""
-    _path(bench, by, item, arm).unlink(missing_ok=True)
+    _path(bench, by, place, arm).unlink(missing_ok=True)
