@@ -59,8 +59,8 @@ def _ways(manifest: Manifest) -> Iterator[Found]:
 
 def all_conditions(manifest: Manifest) -> Iterator[tuple[str | None, str, Mapping[str, Any]]]:
     """Split (None: all), pointer and text of every condition."""
-    places: list[tuple[str | None, str, Mapping[str, Any]]] = [(None, "/conditions", manifest["conditions"])]
-    for split, entry in manifest["splits"].items():
+    places: list[tuple[str | None, str, Mapping[str, Any]]] = [(None, "/conditions", manifest.get("conditions", {}))]
+    for split, entry in manifest.get("splits", {}).items():
         places.append((split, child(child("/splits", split), "conditions"), entry.get("conditions", {})))
     for of_split, place, conditions in places:
         for name, condition in conditions.items():
@@ -107,7 +107,7 @@ def _texts(manifest: Manifest) -> Iterator[Found]:
 
 def _by_language(manifest: Manifest) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
     used = {condition["template"] for *_, condition in all_conditions(manifest)}
-    for name in sorted(used & set(manifest["templates"])):
+    for name in sorted(used & set(manifest.get("templates", {}))):
         yield child("/templates", name), manifest["templates"][name], True
     if "answer_template" in manifest:
         yield "/answer_template", manifest["answer_template"], True
@@ -115,7 +115,8 @@ def _by_language(manifest: Manifest) -> Iterator[tuple[str, Mapping[str, Any], b
         yield "/letters", manifest["letters"], True
     for index, entry in enumerate(manifest.get("instructions", ())):
         yield f"/instructions/{index}/text", entry["text"], True
-    yield "/authorship/reviewed_by_natives", manifest["authorship"]["reviewed_by_natives"], True
+    if "authorship" in manifest:
+        yield "/authorship/reviewed_by_natives", manifest["authorship"]["reviewed_by_natives"], True
     if "list_style" in manifest:
         yield "/list_style", manifest["list_style"], True
     for part in ("labels", "categories"):
@@ -205,48 +206,60 @@ def _choices(manifest: Manifest) -> Iterator[Found]:
             if letter in folded[:place]:
                 pointer = f"{child('/letters', tag)}/{place}"
                 yield pointer, f"{letters[place]!r} cannot be told from a letter before it in an answer; choose another"
-    if manifest["orders"]["over"] != over:
+    orders = manifest.get("orders", {"over": over, "design": designs[0]})
+    if orders["over"] != over:
         yield "/orders/over", f"with task {task!r} the orders are over {over}; write {over}"
-    if manifest["orders"]["design"] not in designs:
+    if orders["design"] not in designs:
         yield "/orders/design", f"with task {task!r} the design is {' or '.join(designs)}; write one of them"
-    protocol = manifest["protocols"].get("choices")
+    protocols = manifest.get("protocols", {})
+    protocol = protocols.get("choices")
     if protocol is not None and protocol["choices"] not in scored:
         yield "/protocols/choices/choices", f"with task {task!r} what is scored is {' or '.join(scored)}"
-    if task == "sentence_pair" and "generate" in manifest["protocols"]:
+    if task == "sentence_pair" and "generate" in protocols:
         yield "/protocols/generate", "sentences are scored, nothing is written; remove it"
     if task != "labels" and protocol is not None and "calibrate" in protocol:
         yield "/protocols/choices/calibrate", "choices of an item are not calibrated; remove it"
-    categories = [category["key"] for category in manifest["categories"]]
-    controls = manifest.get("controls", {}).get("categories", ())
-    yield from _known("/controls/categories", controls, categories, "category")
+    if "categories" in manifest:
+        categories = [category["key"] for category in manifest["categories"]]
+        controls = manifest.get("controls", {}).get("categories", ())
+        yield from _known("/controls/categories", controls, categories, "category")
 
 
 def _conditions(manifest: Manifest) -> Iterator[Found]:
     known = manifest["conditions"]
-    for mode, protocol in manifest["protocols"].items():
+    for mode, protocol in manifest.get("protocols", {}).items():
         yield from _known(f"/protocols/{mode}/conditions", protocol["conditions"], known, "condition")
         if "calibrate" in protocol and protocol["calibrate"] not in protocol["conditions"]:
             asked = protocol["conditions"]
             yield f"/protocols/{mode}/calibrate", _unknown("condition of this protocol", protocol["calibrate"], asked)
-    for name, preset in manifest.get("presets", {}).items():
-        yield from _preset(child("/presets", name), preset, manifest)
-    if manifest["default_mode"] not in manifest["protocols"]:
-        yield "/default_mode", _unknown("mode", manifest["default_mode"], manifest["protocols"])
-    if manifest["default_split"] not in manifest["splits"]:
-        yield "/default_split", _unknown("split", manifest["default_split"], manifest["splits"])
     for index, slot in enumerate(manifest.get("slots", ())):
         for name in known:
             if name not in slot["headers"]:
                 yield f"/slots/{index}/headers", f"there is no header for condition {name!r}; add it"
 
 
-def _preset(pointer: str, preset: Mapping[str, Any], manifest: Manifest) -> Iterator[Found]:
-    categories = [category["key"] for category in manifest["categories"]]
-    yield from _known(f"{pointer}/conditions", preset.get("conditions", ()), manifest["conditions"], "condition")
-    yield from _known(f"{pointer}/language", preset.get("language", ()), manifest["languages"], "language")
-    yield from _known(f"{pointer}/category", preset.get("category", ()), categories, "category")
-    if preset.get("mode", manifest["default_mode"]) not in manifest["protocols"]:
-        yield f"{pointer}/mode", _unknown("mode", preset["mode"], manifest["protocols"])
+def _defaults(manifest: Manifest) -> Iterator[Found]:
+    for default, part in (("default_mode", "protocols"), ("default_split", "splits")):
+        if default in manifest and part in manifest and manifest[default] not in manifest[part]:
+            yield (
+                f"/{default}",
+                _unknown(part.removesuffix("s").replace("protocol", "mode"), manifest[default], manifest[part]),
+            )
+
+
+def _presets(manifest: Manifest) -> Iterator[Found]:
+    known = {
+        "conditions": ("conditions", "condition", manifest.get("conditions")),
+        "language": ("languages", "language", manifest.get("languages")),
+        "category": ("categories", "category", [each["key"] for each in manifest.get("categories", ())]),
+    }
+    for name, preset in manifest.get("presets", {}).items():
+        pointer = child("/presets", name)
+        for field, (part, kind, names) in known.items():
+            if part in manifest:
+                yield from _known(f"{pointer}/{field}", preset.get(field, ()), names or (), kind)
+        if "mode" in preset and "protocols" in manifest and preset["mode"] not in manifest["protocols"]:
+            yield f"{pointer}/mode", _unknown("mode", preset["mode"], manifest["protocols"])
 
 
 def _known(pointer: str, names: Sequence[str], known: Collection[str], kind: str) -> Iterator[Found]:
@@ -279,12 +292,14 @@ def _scores(manifest: Manifest) -> Iterator[Found]:
             yield f"/expected/{index}/metric", _unknown("metric in `metrics`", entry["metric"], used)
 
 
-_CHECKS: Mapping[Callable[[Manifest], Iterator[Found]], tuple[str, ...]] = {  # with what each reads
-    _ways: ("conditions", "templates", "splits"),
-    _texts: ("languages", "conditions", "splits", "templates", "authorship"),
+_CHECKS: Mapping[Callable[[Manifest], Iterator[Found]], tuple[str, ...]] = {  # with what each cannot do without
+    _ways: ("conditions", "templates"),
+    _texts: ("languages",),
     _labels: (),
-    _choices: ("task", "orders", "protocols", "categories"),
-    _conditions: ("conditions", "protocols", "categories", "languages", "default_mode", "default_split", "splits"),
+    _choices: ("task",),
+    _conditions: ("conditions",),
+    _defaults: (),
+    _presets: (),
     _splits: ("conditions", "protocols", "splits"),
     _sources: ("splits",),
     _answers: ("categories",),

@@ -31,9 +31,11 @@ def read_split(seen: Inspected, pruned: Pruned, name: str) -> tuple[Bundle, Item
     bundle = Bundle(seen.folder, splits.of_split(manifest, name), name, "folder", manifest)
     if "reader" in bundle.entry:
         return bundle, _official(seen, bundle)
-    said = {category["key"] for category in manifest["categories"]} | pruned.gone
     paths = list(_files(seen, bundle))
-    items = Items(bundle.manifest, manifest["languages"], said, len(paths))
+    items = Items(None, files=len(paths))
+    if pruned.has("task", "languages", "categories"):
+        said = {category["key"] for category in manifest["categories"]} | pruned.gone
+        items = Items(bundle.manifest, manifest["languages"], said, len(paths))
     try:
         for path in paths:
             items.read(path)
@@ -108,7 +110,7 @@ def _official(seen: Inspected, bundle: Bundle) -> Items | None:
             wrong += 1
     if wrong:
         return None
-    if source is None or source.missing():
+    if source is None or source.missing() or not {"task", "languages", "categories"} <= bundle.manifest.keys():
         seen.report.facts.append(f"split {bundle.split} is not here: its items are not checked")
         return Items(bundle.manifest, there=False)
     try:

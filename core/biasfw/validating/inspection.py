@@ -80,17 +80,22 @@ def inspect(folder: Path, kit: Kit) -> Inspected:
     _manifest(seen, pruned)
     if pruned.has("languages"):
         seen.files, seen.packs = _packs(seen, folder)
-    if pruned.has("splits", "languages", "categories", "task", "conditions", "protocols", "default_split"):
+    for name in ("conditions", "protocols", "templates"):  # what is wrong in them hides no mistake of an item
+        pruned.document.value.setdefault(name, {})
+    if pruned.has("splits"):
         found = [read_split(seen, pruned, name) for name in pruned.document.value["splits"]]
         read = [(bundle, items) for bundle, items in found if items is not None]
         of_splits = {bundle.split: [*items.good, *items.flawed] for bundle, items in read}
-        check_templates(report, pruned.document, of_splits)
+        known = pruned.has("task", "languages")
+        if known:
+            check_templates(report, pruned.document, of_splits)
         there = offered(told for items in of_splits.values() for told in items)
         for bundle, items in read:
-            items.compare(bundle.manifest, there)
+            if known:
+                items.compare(bundle.manifest, there)
             tell(report, items)
             seen.splits.append(Split(bundle, items.good, items.there))
-        if pruned.has("shots"):
+        if pruned.has("shots", "task", "languages", "categories"):
             read_shots(seen, pruned, there)
     return seen
 

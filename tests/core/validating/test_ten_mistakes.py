@@ -115,3 +115,29 @@ def test_the_bundle_is_sound_before(write: Write, installed: Plugins) -> None:
     (report, *_) = check(str(write()), installed)
     assert [str(finding) for finding in report.findings] == []
     assert "split own: 2 scores of reference models are as declared" in report.facts
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("{kind: human, native: true,", "{kind: human, native: perhaps,"),
+        ("  generate: {conditions: [reply], parser: choice}", "  generate: {conditions: reply, parser: choice}"),
+        ("  reply: {template: question}", "  reply: {template: 7}"),
+        ("orders: {over: choices, design: rotations}", "orders: {over: choice, design: rotations}"),
+        ("default_split: own", "default_split: [own]"),
+        ("task: choice", "task: chioce"),
+        ("licence: CC0-1.0", "licence: [CC0-1.0]"),
+    ],
+)
+def test_a_wrong_part_of_the_manifest_hides_no_other_mistake(
+    write: Write, rows: Rows, installed: Plugins, edit: tuple[str, str]
+) -> None:
+    """A category without its name in one language, and an id that stands twice, are told beside any of these."""
+    en = rows("en")
+    en[5]["source_id"] = "n-1"
+    folder = write(edit, ("{en: [Noise], sw: [Kelele]}", "{sw: [Kelele]}"), en=en)
+    (report, *_) = validate(folder, installed)
+    found = [finding.problem for finding in report.findings if finding.level == "error"]
+    assert any("source_id 'n-1' (en) also stands in line 2" in each.message for each in found)
+    assert any("no text for language 'en'" in each.message for each in found)
+    assert len(found) == 3, [str(each) for each in found]
