@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any
 
+from biasfw.crosstexts import check_labels, check_texts
 from biasfw.document import Document, child
 from biasfw.errors import DataError
+from biasfw.manifestparts import Found, Manifest, all_conditions, unknown
 from biasfw.schemas import Problem
-
-Manifest = Mapping[str, Any]
-Found = tuple[str, str]  # JSON pointer, message
 
 
 def problems(document: Document) -> list[Problem]:
@@ -42,29 +39,13 @@ def check(document: Document) -> None:
         raise DataError(f"{found[0]}{more}")
 
 
-def _unknown(kind: str, name: str, known: Collection[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(sorted(known)) or 'none'}"
-    return f"no {kind} is named {name!r}; {hint}"
-
-
 def _ways(manifest: Manifest) -> Iterator[Found]:
     """What a condition names, the benchmark's own and those that a split words otherwise."""
     for _, pointer, condition in all_conditions(manifest):
         if condition["template"] not in manifest["templates"]:
-            yield f"{pointer}/template", _unknown("template", condition["template"], manifest["templates"])
+            yield f"{pointer}/template", unknown("template", condition["template"], manifest["templates"])
         if condition.get("abstention") and "abstention" not in manifest:
             yield pointer, "it offers an abstention, and the manifest defines none; add `abstention`"
-
-
-def all_conditions(manifest: Manifest) -> Iterator[tuple[str | None, str, Mapping[str, Any]]]:
-    """Split (None: all), pointer and text of every condition."""
-    places: list[tuple[str | None, str, Mapping[str, Any]]] = [(None, "/conditions", manifest.get("conditions", {}))]
-    for split, entry in manifest.get("splits", {}).items():
-        places.append((split, child(child("/splits", split), "conditions"), entry.get("conditions", {})))
-    for of_split, place, conditions in places:
-        for name, condition in conditions.items():
-            yield of_split, child(place, name), condition
 
 
 def _splits(manifest: Manifest) -> Iterator[Found]:
@@ -74,7 +55,7 @@ def _splits(manifest: Manifest) -> Iterator[Found]:
         pointer = child(child("/splits", split), "conditions")
         for name in entry["conditions"]:
             if name not in manifest["conditions"]:
-                yield child(pointer, name), _unknown("condition", name, manifest["conditions"])
+                yield child(pointer, name), unknown("condition", name, manifest["conditions"])
         for mode, protocol in manifest["protocols"].items():
             if not set(protocol["conditions"]) & set(entry["conditions"]):
                 asked = ", ".join(protocol["conditions"])
@@ -91,81 +72,6 @@ def _sources(manifest: Manifest) -> Iterator[Found]:
                 pointer = f"{child(child('/splits', split), 'source')}/files/{index}/path"
                 yield pointer, f"{file['path']!r} would lie where another file of the split lies; give it its own path"
             seen.append(path)
-
-
-def _texts(manifest: Manifest) -> Iterator[Found]:
-    """Every language of the benchmark has its texts. Names may have more languages: aliases that are read as well."""
-    for pointer, texts, exact in _by_language(manifest):
-        for language in manifest["languages"]:
-            if language not in texts:
-                yield pointer, f"there is no text for language {language!r}, which the benchmark names; add it"
-        for language in texts:
-            if exact and language not in manifest["languages"]:
-                message = f"language {language!r} is not among the benchmark's languages; add it there"
-                yield child(pointer, language), message
-
-
-def _by_language(manifest: Manifest) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
-    used = {condition["template"] for *_, condition in all_conditions(manifest)}
-    for name in sorted(used & set(manifest.get("templates", {}))):
-        yield child("/templates", name), manifest["templates"][name], True
-    if "answer_template" in manifest:
-        yield "/answer_template", manifest["answer_template"], True
-    if "letters" in manifest:
-        yield "/letters", manifest["letters"], True
-    for index, entry in enumerate(manifest.get("instructions", ())):
-        yield f"/instructions/{index}/text", entry["text"], True
-    if "authorship" in manifest:
-        yield "/authorship/reviewed_by_natives", manifest["authorship"]["reviewed_by_natives"], True
-    if "list_style" in manifest:
-        yield "/list_style", manifest["list_style"], True
-    for part in ("labels", "categories"):
-        for index, entry in enumerate(manifest.get(part, ())):
-            yield f"/{part}/{index}/names", entry["names"], False
-    if "abstention" in manifest:
-        yield "/abstention/names", manifest["abstention"]["names"], False
-    for index, slot in enumerate(manifest.get("slots", ())):
-        for condition, names in slot["headers"].items():
-            yield child(f"/slots/{index}/headers", condition), names, False
-
-
-def _labels(manifest: Manifest) -> Iterator[Found]:
-    keys = [label["key"] for label in manifest.get("labels", ())]
-    taken: dict[str, str] = {}
-    for part in ("labels", "merges", "abstention"):
-        entries = [manifest[part]] if part == "abstention" and part in manifest else manifest.get(part, ())
-        for index, entry in enumerate(entries):
-            pointer = f"/{part}/key" if part == "abstention" else f"/{part}/{index}/key"
-            if entry["key"] in taken:
-                yield pointer, f"the key {entry['key']!r} is also one of {taken[entry['key']]}; give each its own"
-            taken[entry["key"]] = part
-    for part in ("categories", "slots", "instructions"):
-        found = [entry["key"] for entry in manifest.get(part, ())]
-        for index, key in enumerate(found):
-            if key in found[:index]:
-                yield f"/{part}/{index}/key", f"the key {key!r} stands twice in {part}; give each its own"
-    for index, merge in enumerate(manifest.get("merges", ())):
-        for place, key in enumerate(merge["labels"]):
-            if key not in keys:
-                yield f"/merges/{index}/labels/{place}", _unknown("label", key, keys)
-    yield from _ambiguous(manifest)
-
-
-def _ambiguous(manifest: Manifest) -> Iterator[Found]:
-    """A name that belongs to two labels could never be read. English names are read under every language."""
-    owners: dict[str, list[tuple[str, str]]] = {}
-    entries = [(f"/labels/{index}", label) for index, label in enumerate(manifest.get("labels", ()))]
-    if "abstention" in manifest:
-        entries.append(("/abstention", manifest["abstention"]))
-    for start, label in entries:
-        for language, names in label["names"].items():
-            for place, name in enumerate(names):
-                others = owners.setdefault(unicodedata.normalize("NFKC", name).casefold(), [])
-                for other, key in others:
-                    if key != label["key"] and (other == language or "en" in (other, language)):
-                        pointer = child(f"{start}/names", language)
-                        yield f"{pointer}/{place}", f"{name!r} is also a name of {key!r}; a name belongs to one label"
-                others.append((language, label["key"]))
 
 
 _FITTING = {  # task -> what is ordered, how, and what can be scored
@@ -231,7 +137,7 @@ def _conditions(manifest: Manifest) -> Iterator[Found]:
         yield from _known(f"/protocols/{mode}/conditions", protocol["conditions"], known, "condition")
         if "calibrate" in protocol and protocol["calibrate"] not in protocol["conditions"]:
             asked = protocol["conditions"]
-            yield f"/protocols/{mode}/calibrate", _unknown("condition of this protocol", protocol["calibrate"], asked)
+            yield f"/protocols/{mode}/calibrate", unknown("condition of this protocol", protocol["calibrate"], asked)
     for index, slot in enumerate(manifest.get("slots", ())):
         for name in known:
             if name not in slot["headers"]:
@@ -243,7 +149,7 @@ def _defaults(manifest: Manifest) -> Iterator[Found]:
         if default in manifest and part in manifest and manifest[default] not in manifest[part]:
             yield (
                 f"/{default}",
-                _unknown(part.removesuffix("s").replace("protocol", "mode"), manifest[default], manifest[part]),
+                unknown(part.removesuffix("s").replace("protocol", "mode"), manifest[default], manifest[part]),
             )
 
 
@@ -259,13 +165,13 @@ def _presets(manifest: Manifest) -> Iterator[Found]:
             if part in manifest:
                 yield from _known(f"{pointer}/{field}", preset.get(field, ()), names or (), kind)
         if "mode" in preset and "protocols" in manifest and preset["mode"] not in manifest["protocols"]:
-            yield f"{pointer}/mode", _unknown("mode", preset["mode"], manifest["protocols"])
+            yield f"{pointer}/mode", unknown("mode", preset["mode"], manifest["protocols"])
 
 
 def _known(pointer: str, names: Sequence[str], known: Collection[str], kind: str) -> Iterator[Found]:
     for index, name in enumerate(names):
         if name not in known:
-            yield f"{pointer}/{index}", _unknown(kind, name, known)
+            yield f"{pointer}/{index}", unknown(kind, name, known)
 
 
 def _answers(manifest: Manifest) -> Iterator[Found]:
@@ -275,27 +181,27 @@ def _answers(manifest: Manifest) -> Iterator[Found]:
     for category, entry in manifest.get("reference_answers", {}).items():
         pointer = child("/reference_answers", category)
         if category not in categories:
-            yield pointer, _unknown("category", category, categories)
+            yield pointer, unknown("category", category, categories)
         if set(entry["answer"]) != slots:
             yield f"{pointer}/answer", f"an answer fills every slot: {', '.join(sorted(slots))}"
         for slot, label in entry["answer"].items():
             if label not in labels:
-                yield child(f"{pointer}/answer", slot), _unknown("label", label, labels)
+                yield child(f"{pointer}/answer", slot), unknown("label", label, labels)
 
 
 def _scores(manifest: Manifest) -> Iterator[Found]:
     used = [metric["use"] for metric in manifest["metrics"]]
     if manifest["primary"]["metric"] not in used:
-        yield "/primary/metric", _unknown("metric in `metrics`", manifest["primary"]["metric"], used)
+        yield "/primary/metric", unknown("metric in `metrics`", manifest["primary"]["metric"], used)
     for index, entry in enumerate(manifest.get("expected", ())):
         if entry["metric"] not in used:
-            yield f"/expected/{index}/metric", _unknown("metric in `metrics`", entry["metric"], used)
+            yield f"/expected/{index}/metric", unknown("metric in `metrics`", entry["metric"], used)
 
 
 _CHECKS: Mapping[Callable[[Manifest], Iterator[Found]], tuple[str, ...]] = {  # with what each cannot do without
     _ways: ("conditions", "templates"),
-    _texts: ("languages",),
-    _labels: (),
+    check_texts: ("languages",),
+    check_labels: (),
     _choices: ("task",),
     _conditions: ("conditions",),
     _defaults: (),

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasfw import crosscheck
 from biasfw.document import Document, child
 from biasfw.errors import DataError
 from biasfw.findings import Finding, Report
+from biasfw.manifestparts import all_conditions
 from biasfw.phrases import did_you_mean
 from biasfw.schemas import Problem
 from biasfw.templates import compile_template
@@ -88,7 +88,7 @@ def _templates(manifest: Manifest) -> Iterator[_Asked]:
             pointer = child(child("/templates", name), language)
             for part, text in parts.items():
                 yield _Asked(f"{pointer}/{part}", text, language, nothing)
-    for split, pointer, condition in crosscheck.all_conditions(manifest):
+    for split, pointer, condition in all_conditions(manifest):
         if "user" in condition:
             yield _Asked(f"{pointer}/user", condition["user"], "", nothing, split)
     for language, parts in manifest.get("judge_templates", {}).items():

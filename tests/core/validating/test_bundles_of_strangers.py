@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from biasfw import DataError
+from biasfw import UsageError
 from biasfw.plugins import Plugins
 from biasfw.validating import validate
 
@@ -53,7 +53,7 @@ def test_paths_that_are_no_paths_in_the_folder(write: Write, installed: Plugins,
 
 @pytest.mark.parametrize("name", ["\0", "x" * 5000, "\ud800"])
 def test_what_is_no_name_of_a_file(installed: Plugins, name: str) -> None:
-    with pytest.raises(DataError, match=r"no name of a file|no such file"):
+    with pytest.raises(UsageError, match=r"no name of a file|no such file"):
         validate(Path(name), installed)
 
 
