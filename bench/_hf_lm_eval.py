@@ -36,7 +36,7 @@ class Watched:
 
     def __init__(self, model: Any) -> None:
         self.seconds = 0.0
-        self.rows: dict[int, dict[int, tuple[float, int, int]]] = {}
+        self.rows: dict[int, dict[int, tuple[float, list[int]]]] = {}
         self.batch: Any = None
         self._model = model
         self._ask, self._detect = model.loglikelihood, model._detect_batch_size
@@ -49,7 +49,7 @@ class Watched:
         self.seconds += time.perf_counter() - begun
         for request, (value, _) in zip(requests, results, strict=True):
             ids = [token for part in self._model._encode_pair(*request.args) for token in part]
-            self.rows.setdefault(request.doc_id, {})[request.idx] = (value, len(ids), ids[-1])
+            self.rows.setdefault(request.doc_id, {})[request.idx] = (value, ids)
         return results
 
     def detect(self, *arguments: Any, **options: Any) -> Any:
@@ -76,8 +76,7 @@ def main(folder: Path, dtype: str, rows: int, batch: str) -> None:
     print(json.dumps({
         "seconds": watched.seconds,
         "sums": [[row[choice][0] for choice in sorted(row)] for row in found],
-        "last": [[row[choice][2] for choice in sorted(row)] for row in found],
-        "tokens": [row[0][1] for row in found],
+        "ids": [[row[choice][1] for choice in sorted(row)] for row in found],
         "versions": {name: metadata.version(name) for name in ("lm_eval", "torch", "transformers", "tokenizers")},
         "batch": watched.batch or batch,
     }))  # fmt: skip

@@ -14,13 +14,14 @@ from biasfw import BackendSettings, Request
 from biasfw.codec import decode
 from biasfw_plugins.hf.backend import HuggingFace
 from biasfw_plugins.hf.jobs import Scoring, make_job
+from biasfw_plugins.hf.scoring import Plan
 
 
-def tokens_apart(backend: HuggingFace, asked: Requests) -> int:
-    """How many tokens there are to compute if every beginning that prompts share is computed once."""
+def plans(backend: HuggingFace, asked: Requests) -> list[Plan]:
+    """Token ids of every request."""
     prompter = backend._load()[0]._subject.prompter
     jobs = [make_job(prompter, request, None) for request in asked]
-    return distinct(job.plan.sequences[0][: job.plan.start] for job in jobs if isinstance(job, Scoring))
+    return [job.plan for job in jobs if isinstance(job, Scoring)]
 
 
 def main(folder: Path, dtype: str, rows: int) -> None:
@@ -34,12 +35,12 @@ def main(folder: Path, dtype: str, rows: int) -> None:
     made = {answer.key: answer for answer in backend.run(asked)}
     seconds = time.perf_counter() - begun
     answers = [made[request.key] for request in asked]
+    made_of = plans(backend, asked)
     print(json.dumps({
         "seconds": seconds,
         "sums": [[score.sum for score in answer.choice_logprobs] for answer in answers],
-        "last": [[score.token_ids[-1] for score in answer.choice_logprobs] for answer in answers],
-        "tokens": [(answer.prompt_tokens or 0) + 1 for answer in answers],
-        "distinct": tokens_apart(backend, asked),
+        "ids": [[list(sequence) for sequence in plan.sequences] for plan in made_of],
+        "distinct": distinct(plan.sequences[0][: plan.start] for plan in made_of),
         "versions": dict(identity.libraries),
     }))  # fmt: skip
     backend.close()
