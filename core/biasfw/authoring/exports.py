@@ -19,6 +19,7 @@ from biasfw.textfile import read_jsonl
 from biasfw.yamlfile import load_yaml
 
 _PATCH = re.compile(r"^(\d+\.\d+\.)(\d+)")
+_REVIEWED = re.compile(r"reviewed \d+ of \d+ dialogues")  # as freezing writes it
 _COUNT = re.compile(r"^\d+ dialogues\b")
 
 
@@ -53,9 +54,11 @@ def _tell(folder: Path, count: int) -> None:
     path, sheet = folder / "benchmark.yaml", folder / "DATASHEET.md"
     if path.is_file():
         manifest = dict(load_yaml(path).value)
-        left = sum(1 for _ in read_jsonl(folder / "items/main.jsonl"))
+        rows = [row.get("metadata", {}) for _, row in read_jsonl(folder / "items/main.jsonl")]
+        unreviewed = sum(row.get("reviewed_by_member") is False for row in rows)
         told = dict(manifest["interpretation"])
-        told["population"] = _COUNT.sub(f"{left} dialogues", told["population"])
+        told["population"] = _COUNT.sub(f"{len(rows)} dialogues", told["population"])
+        told["does_not_show"] = _REVIEWED.sub(f"reviewed {unreviewed} of {len(rows)} dialogues", told["does_not_show"])
         version = _PATCH.sub(lambda found: f"{found[1]}{int(found[2]) + 1}", manifest["version"])
         changed = {**manifest, "version": version, "interpretation": told}
         write_atomically(path, json_manifest(changed).encode("utf-8"))

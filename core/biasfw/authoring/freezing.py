@@ -87,9 +87,9 @@ def _manifest(asker: Asker, wish: Wish, drafts: Sequence[Draft], done: Finalised
     )
     if wish.allow and any(d.name in done.unreviewed for d in drafts):
         count = sum(d.name in done.unreviewed for d in drafts)
-        told["norms"] += (
-            f"; no consulted member of the group concerned reviewed {count} of {len(drafts)} dialogues, which "
-            f"{wish.allow} allowed"
+        told["does_not_show"] += (  # it stands under every headline
+            f" No consulted member of the group concerned reviewed {count} of {len(drafts)} dialogues, which "
+            f"{wish.allow} allowed."
         )
     reviewed = dict.fromkeys(old["languages"], wish.native_reviewers)
     return {

@@ -33,6 +33,9 @@ NOTE = (
     "here count items only; `biasfw annotate report` has the interval over items and people. About controls "
     "only the more suitable reply was asked"
 )
+MAJORITY = (
+    "this is what most people picked, which is right more often than one of them is: -B annotator=PSEUDONYM is one"
+)
 
 
 class Human:
@@ -61,7 +64,8 @@ class Human:
         people = self._annotator or "everybody"
         details = {"question": self._question, "answers": sum(sum(each.values()) for each in self._votes.values())}
         model = f"human: {people}, {self._question}"
-        return Identity(model=model, fingerprint=self.fingerprint(), details=details, notes=(self._asked(), NOTE))
+        notes = (self._asked(), NOTE) if self._annotator else (self._asked(), MAJORITY, NOTE)
+        return Identity(model=model, fingerprint=self.fingerprint(), details=details, notes=notes)
 
     def _asked(self) -> str:
         """Which question people answered: a model was perhaps asked another."""

@@ -109,12 +109,20 @@ def freeze(bench: Workbench, plugins: Plugins, target: Target = Target("scripted
         return finalize(asker, Wish(**wish))
 
 
-def test_who_allowed_missing_reviews_is_printed(accepted: Workbench, plugins: Plugins) -> None:
+def test_who_allowed_missing_reviews_is_printed(
+    accepted: Workbench, plugins: Plugins, call: Call, tmp_path: Path
+) -> None:
     freeze(accepted, plugins, allow="R. Example")
     folder = accepted.folder / "final"
     assert "allowed by R. Example" in (folder / "DATASHEET.md").read_text(encoding="utf-8")
     manifest = json.loads((folder / "benchmark.yaml").read_text(encoding="utf-8"))
-    assert "10 of 10 dialogues, which R. Example allowed" in manifest["interpretation"]["norms"]  # under every headline
+    said = "reviewed 10 of 10 dialogues, which R. Example allowed"
+    assert said in manifest["interpretation"]["does_not_show"]
+    ran = call("run", "--benchmark", str(folder), "--backend", "scripted", "--runs", str(tmp_path / "runs"))
+    assert said in " ".join(ran.stdout.split())
+    report = tmp_path / "report.html"
+    call("report", str(next((tmp_path / "runs").iterdir())), "-o", str(report))
+    assert said in report.read_text(encoding="utf-8")
     assert row_of(accepted.log.rows(), "final")[0]["allowed_by"] == "R. Example"
 
 
@@ -168,6 +176,7 @@ def test_a_withdrawal_reaches_bundles_annotations_and_names_runs(
     manifest = json.loads((final / "benchmark.yaml").read_text("utf-8"))
     assert manifest["version"] == "1.0.1"
     assert manifest["interpretation"]["population"].startswith("10 dialogues")
+    assert "reviewed 10 of 10 dialogues, which R. Example" in manifest["interpretation"]["does_not_show"]
     assert "taken out" in (final / "DATASHEET.md").read_text("utf-8")
     assert "no errors" in call("validate", str(final)).stdout
     left = json.loads(call("annotate", "report", str(people), "--json").stdout)

