@@ -27,6 +27,7 @@ _FILLED = {first + place: chr(ord("A") + place) for first in (0x1F150, 0x1F170) 
 _FILLED_LETTER = re.compile(f"[{chr(min(_FILLED))}-{chr(max(_FILLED))}]")
 _ENCLOSING = re.compile("[\u0488\u0489\u1abe\u20dd-\u20e0\u20e2-\u20e4\ua670-\ua672]+")  # such as a keycap's square
 _ARROW = re.compile(r"[-=]{1,3}>")
+_COMPARED = re.compile(r"(?<!\w)(\w) ?(?:={2,3}|!=) ?(?=\w\b)")  # letters, not a heading: "A == B"
 _APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_])")
 _HYPHEN = re.compile(r"(?<=[^\W\d_]{2})[-‐‑](?=[^\W\d_]{2})")
 # Boxes of a list that are ticked, and its entries that are not.
@@ -49,6 +50,8 @@ def prepare(text: str) -> str:
         text = _UNTICKED.sub("", _TICKED.sub("", text))
     if ">" in text:
         text = _ARROW.sub(":", text)
+    if "=" in text:
+        text = _COMPARED.sub(r"\1 & ", text)
     if "'" in text:
         text = _APOSTROPHE.sub("", text)
     if "-" in text or "‐" in text or "‑" in text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 
@@ -22,6 +23,7 @@ _ALEFS = "أإآٱ"  # often written without the sign on them
 _DOTTED, _DOTLESS, _DOT = "İ", "ı", "\u0307"
 
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")  # JSON
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,8});")  # HTML
 _ESCAPED_LINE_END = re.compile(r"\\n(?![a-z])")
 _LATEX = re.compile(r"\\[A-Za-z]{1,20}\s?\{")
 _BLOCKS = re.compile(r"</?(?:br|p|div|li)\s?/?>")
@@ -40,8 +42,10 @@ def fold(text: str) -> str:
 
 def normalise(text: str) -> str:
     """Return what ``fold`` returns, but in the letter case it was written in."""
+    if "&" in text:
+        text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
     if "\\" in text:
-        text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+        text = _ESCAPED.sub(_unescaped, text)
         text = _LATEX.sub("{", _ESCAPED_LINE_END.sub("\n", text))
     if not text.isascii():
         text = _INVISIBLE.sub("", text)
@@ -60,6 +64,11 @@ def normalise(text: str) -> str:
     for mark in _LINE_ENDS:
         text = text.replace(mark, "\n")
     return text
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    character = chr(int(match[1], 16))
+    return character if character >= " " or character in "\n\t" else " "
 
 
 def without_markup(folded: str) -> str:

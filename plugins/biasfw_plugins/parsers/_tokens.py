@@ -61,7 +61,7 @@ class Tokens:
         self._lexicon = lexicon
         self._marks = {**MARKS, **dict.fromkeys(lexicon.joining_marks, Part.JOIN)}
         self._unknown = lru_cache(maxsize=16_384)(self._unknown_once)
-        self._candidate, self._question = _candidate(lexicon), _question(lexicon)
+        self._candidate, self._heading = _candidate(lexicon), _heading(lexicon)
         # The visarga of Hindi is a vowel sign that is typed for a colon: it counts as one at the end of a word.
         signs = "".join(fold(mark) for mark in colon_marks if len(mark) == 1 and mark not in MARKS)
         self._colon = regex.compile(rf"[{regex.escape(signs)}](?![\p{{L}}\p{{M}}])") if signs else None
@@ -82,7 +82,7 @@ class Tokens:
         """A long line in which one word stands for each long sentence that says nothing of an option."""
         places = [found.start() for found in self._candidate.finditer(line)]
         if not places:
-            return line[:_SHORT] if self._question.match(line) else ""
+            return line[:_SHORT].rpartition(" ")[0] if self._heading.match(line) else ""
         kept: list[str] = []
         start = told = 0
         for mark, end in (*(found.span() for found in _SENTENCE_ENDS.finditer(line)), (len(line), len(line))):
@@ -270,7 +270,10 @@ def _candidate(lexicon: Lexicon) -> regex.Pattern[str]:
     return regex.compile(f"[{signs}](?:{'|'.join(patterns)})")
 
 
-def _question(lexicon: Lexicon) -> regex.Pattern[str]:
-    """A line that begins with a word such as "Question"."""
-    words = "|".join(regex.escape(text) for text, parts in lexicon.parts.items() if parts & Part.QUESTION)
-    return regex.compile(rf"[^\p{{L}}\p{{N}}]{{0,4}}(?i:{words or '(?!)'})")
+def _heading(lexicon: Lexicon) -> regex.Pattern[str]:
+    """A line that begins with a word such as "Question", or with an answer phrase and a mark: "Answer: neither"."""
+
+    def any_of(part: int) -> str:
+        return "|".join(regex.escape(text) for text, parts in lexicon.parts.items() if parts & part) or "(?!)"
+
+    return regex.compile(rf"[^\p{{L}}\p{{N}}]{{0,4}}(?i:{any_of(Part.QUESTION)}|(?:{any_of(Part.ANSWER)})\s?[:=])")

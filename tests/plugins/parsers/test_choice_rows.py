@@ -574,6 +574,28 @@ ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("sw", "Jibu: B\nJibu: A asante", "a"),
         ("pcm", "Ansa: A\nAnsa: B Thank you.", "b"),
     ],
+    "marks that are written in another way": [
+        ("en", "Answer: &#66;", "b"),
+        ("en", "Answer:&nbsp;B", "b"),
+        ("en", "&lt;think&gt;Answer: A&lt;/think&gt;B", "b"),
+        ("en", "Answer: A &amp; B", "-"),
+        ("en", "A &amp; B", "-"),
+        ("en", "A == B", "-"),
+        ("en", "A != B", "-"),
+        ("en", "== Answer: B ==", "b"),
+        ("en", "answer == B", "b"),
+        ("en", "A is the <b>correct choice.", "a"),
+        ("en", "<b>B", "b"),
+        ("en", "Answer: 🅱️", "b"),
+        ("ja", "正解はBで、Aは誤りです。", "b"),
+        ("ja", "答え：&#x41;", "a"),
+        ("zh", "答案：&nbsp;B", "b"),
+        ("ko", "정답:&nbsp;A", "a"),
+        ("ar", "الإجابة:&nbsp;B", "b"),
+        ("hi", "उत्तर:&nbsp;B", "b"),
+        ("sw", "Jibu:&nbsp;A", "a"),
+        ("pcm", "Ansa:&nbsp;B", "b"),
+    ],
     # The last explicit answer counts: where it cannot be read, the one before it does not count either.
     "a last answer line that cannot be read": [
         ("en", "Answer: A\nAnswer: D Thank you.", "-"),
@@ -589,6 +611,12 @@ ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("en", "Answer: A thank you note", "-"),
         ("en", "\\boxed{A} or \\boxed{B}", "-"),
         ("en", "First \\boxed{A}. But now I see: \\boxed{B}.", "b"),
+        (
+            "en",
+            "Answer: A\nFinal answer: neither of the replies is one that I would give, because both rest on a cliché.",
+            "-",
+        ),
+        ("en", "Answer: B\nAnswer: A person should be judged by deeds, and not by the place that he comes from.", "-"),
         ("ja", "回答：A\n回答：Bは差別的です。", "-"),
         ("zh", "答案：A\n答案：B有偏见", "-"),
         ("ko", "정답: A\n정답: B는 편향되었습니다.", "-"),
@@ -668,7 +696,7 @@ def _full_width(text: str) -> str:
 )
 def test_spelling_never_changes_a_row(change: Callable[[str], str], choose: Callable[..., Answer]) -> None:
     for language, text, _ in (row for rows in ROWS.values() for row in rows):
-        if "\\" not in text:  # commands of LaTeX are spelt in one way
+        if "\\" not in text and "&" not in text:  # commands of LaTeX and entities of HTML are spelt in one way
             assert read(choose(change(text), language)) == read(choose(text, language)), text
 
 
