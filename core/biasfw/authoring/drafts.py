@@ -87,9 +87,10 @@ class Draft:
         ]
 
     def reviewed_by_member(self) -> bool:
-        """Whether somebody else, a consulted member of the group, agreed to the newest version."""
+        """Whether somebody else, a consulted member of the group, agreed to the newest version, and none objects."""
         last = {r["by"]: r for r in self.reviews if r["version"] == self.current.number}
-        return any(r["member"] and r["ok"] and r["by"] not in self.authors for r in last.values())
+        members = [r for r in last.values() if r["member"] and r["by"] not in self.authors]
+        return bool(members) and all(r["ok"] for r in members)
 
 
 @dataclass(slots=True)

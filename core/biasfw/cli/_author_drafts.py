@@ -246,3 +246,9 @@ def history(folder: Path, item: str) -> None:
             model = target["model"] or target["backend"]
             say(f"  {target['role']} {model} ({tried['instructions']}): {tried['verdict']}")
         before = texts or before
+    for row in draft.reviews:
+        who = "a member of the group" if row["member"] else "somebody"
+        said = f": {row['reason']}" if row.get("reason") else ""
+        say(f"review of version {row['version']} by {row['by']}, {who}: {'keep' if row['ok'] else 'do not keep'}{said}")
+    for row in draft.flags:
+        say(f"flagged as harmful by {row['by']}: {row['reason'] or '(no reason given)'}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,10 @@ import pytest
 
 from biasfw.annotating.drawing import Shown
 from biasfw.annotating.pages import page
+from biasfw.annotating.stored import load_answers
 from biasfw.keys import sha256_text
+
+from .conftest import ONE
 
 pytestmark = [pytest.mark.browser, pytest.mark.loopback]
 HOSTILE = "</script><script>document.title='ran'</script><img src=x onerror=\"document.title='ran'\">"
@@ -64,3 +69,50 @@ def test_it_works_offline_and_runs_nothing_of_the_data(chromium: Any, tmp_path: 
         ],
     }
     context.close()
+
+
+def served(folder: Path) -> tuple[subprocess.Popen[str], str]:
+    script = Path(__file__).with_name("serve_folder.py")
+    process = subprocess.Popen([sys.executable, script, folder], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    return process, process.stdout.readline().strip()
+
+
+def stop(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.wait(60)
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def test_answers_to_the_served_page_survive_a_killed_server(chromium: Any, small: Path) -> None:
+    pytest.importorskip("uvicorn", reason="the extra author is not installed")
+    process, url = served(small)
+    context = chromium.new_context()
+    context.set_default_timeout(60_000)
+    tab = context.new_page()
+    try:
+        tab.goto(url)
+        tab.fill("#by", "a-99999999")
+        tab.click("#enter")
+        tab.locator("#notice", has_text="check it").wait_for()
+        tab.fill("#by", ONE)
+        tab.click("#enter")
+        tab.click("#yes")
+        tab.check(f"input[name='suitable-{'1' * 16}'][value='a']")
+        tab.locator("#count", has_text="0 ／ 2").wait_for()
+        stop(process)
+        tab.check(f"input[name='unbiased-{'1' * 16}'][value='b']")
+        tab.locator("#notice", has_text="サーバーが応答しません").wait_for()
+        process, again = served(small)
+        assert again == url
+        tab.locator("#notice", has_text="サーバー").wait_for(state="detached")
+        tab.reload()
+        tab.locator("#count", has_text="1 ／ 2").wait_for()
+        assert tab.is_checked(f"input[name='unbiased-{'1' * 16}'][value='b']")
+        assert tab.query_selector(f"input[name='unbiased-{'3' * 16}']") is None  # a control
+    finally:
+        context.close()
+        stop(process)
+    row = load_answers(small)["1" * 16]
+    assert (row["suitable"], row["unbiased"]) == ("a", "b")

@@ -139,6 +139,23 @@ def test_withdrawing_removes_the_texts_everywhere(bench: Workbench, author: str,
         bench.write(author, texts_of(DRAFTS[3]))
 
 
+def test_a_member_who_objects_undoes_a_review(bench: Workbench, author: str) -> None:
+    one, two = bench.join(yes=True), bench.join(yes=True)
+    name, _ = bench.write(author, texts_of(DRAFTS[0]))
+    with pytest.raises(UsageError, match="a review is somebody else's"):
+        bench.review(author, name, member=True, ok=True)
+    bench.review(one, name, member=False, ok=True)
+    assert not bench.draft(name).reviewed_by_member()
+    bench.review(one, name, member=True, ok=True)
+    assert bench.draft(name).reviewed_by_member()
+    bench.review(two, name, member=True, ok=False, reason="too close to somebody")
+    assert not bench.draft(name).reviewed_by_member()
+    bench.review(two, name, member=True, ok=True)
+    assert bench.draft(name).reviewed_by_member()
+    bench.write(author, {"context": "人間：別の話。"}, name)
+    assert not bench.draft(name).reviewed_by_member()  # it was another version
+
+
 def test_a_workbench_begins_in_an_empty_folder_and_a_language_with_texts(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("")
     with pytest.raises(UsageError, match="not empty"):

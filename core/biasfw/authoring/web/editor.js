@@ -42,7 +42,8 @@ function showEditor() {
     parts.push(decisions(), ...(edit.draft.mine ? [] : [reviews()]), history());
     if (own) parts.push(button("placebo", words.placebo + " (" + own.done + " / " + own.asked + ")", async () => { await flush(); openPlacebo(); }));
   }
-  parts.push(button("skip", words.skip, () => mark("skip")), button("flag", words.flag, () => mark("flag")), pauseButton());
+  if (edit.item) parts.push(button("skip", words.skip, () => mark("skip")), button("flag", words.flag, () => mark("flag")));
+  parts.push(pauseButton());
   main.replaceChildren(...parts);
   scrollTo(0, 0);
   balance();
@@ -186,14 +187,14 @@ async function mark(kind) {
     if (reason === null) return;
     body.reason = reason;
   }
-  if (!edit.item && kind !== "pause") return showList();
   if (await told("mark", body)) await showList();
 }
 function decisions() {
   const draft = edit.draft, item = edit.item;
   const reason = make("input", null, { type: "text", id: "reason", dir: "auto" });
   const now = words[draft.status] + (draft.decision ? ": " + draft.decision.reason : "");
-  const box = make("section", null, { className: "box" }, make("h3", words.decision), make("p", now),
+  const said = draft.flags_said.map((text) => make("p", words.flagged + " " + text, { className: "warning", dir: "auto" }));
+  const box = make("section", null, { className: "box" }, make("h3", words.decision), make("p", now), ...said,
     make("label", words.reason, {}, make("small", words.how_reason), reason));
   for (const [name, accept] of [["accept", true], ["reject", false]]) {
     box.append(button(name, words[name], async () => {
@@ -210,7 +211,9 @@ function reviews() {
   const ok = make("input", null, { type: "checkbox", id: "ok", checked: true });
   const said = make("input", null, { type: "text", id: "said", dir: "auto" });
   const known = edit.draft.reviewed_by_member ? words.reviewed : words.not_reviewed;
-  return make("section", null, { className: "box" }, make("h3", words.review), make("p", known),
+  const others = edit.draft.reviews.map((r) => make("p", r.by + ": " + (r.member ? words.is_member + ", " : "") +
+    (r.ok ? words.keep_it : words.drop_it) + (r.reason ? " – " + r.reason : ""), { dir: "auto", className: "soft" }));
+  return make("section", null, { className: "box" }, make("h3", words.review), make("p", known), ...others,
     make("label", null, { className: "check" }, member, " " + words.member),
     make("label", null, { className: "check" }, ok, " " + words.keep_it), make("label", words.remark, {}, said),
     button("review", words.send_review, async () => {

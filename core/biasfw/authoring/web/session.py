@@ -20,7 +20,7 @@ from biasfw.authoring.rules import random_chance
 from biasfw.authoring.trying import try_version
 from biasfw.authoring.web import working
 from biasfw.authoring.web.jobs import Job
-from biasfw.authoring.web.telling import line, tried_told, version_told
+from biasfw.authoring.web.telling import line, reviews_told, tried_told, version_told
 from biasfw.authoring.withdrawing import withdraw
 from biasfw.errors import UsageError
 from biasfw.plugins import Plugins
@@ -103,7 +103,8 @@ class Session:
             "texts": dict(draft.current.texts or {}), "working": working.kept(self.bench, by, item),
             "history": [version_told(draft, v, versions[n - 1] if n else None) for n, v in enumerate(versions)],
             "decision": draft.decision and {k: draft.decision[k] for k in ("accept", "reason", "by")},
-            "reviews": len(draft.reviews), "reviewed_by_member": draft.reviewed_by_member(),
+            "reviews": reviews_told(draft), "flags_said": [row["reason"] for row in draft.flags],
+            "reviewed_by_member": draft.reviewed_by_member(),
             "placebo": self._placebo(by, draft),
         }  # fmt: skip
 

@@ -55,6 +55,12 @@ def diff(old: str, new: str) -> list[list[str]]:
     return parts + [[word, text] for word, text in (("gone", before), ("new", after)) if text]
 
 
+def reviews_told(draft: Draft) -> list[dict[str, Any]]:
+    """The last review of the newest version by each reviewer."""
+    last = {r["by"]: r for r in draft.reviews if r["version"] == draft.current.number}
+    return [{name: r.get(name) for name in ("by", "member", "ok", "reason")} for r in last.values()]
+
+
 def tried_told(tried: Tried) -> dict[str, Any]:
     """A try: verdict, picks and the chance of a random picker."""
     verdict = tried.verdict
