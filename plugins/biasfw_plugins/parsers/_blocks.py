@@ -107,14 +107,33 @@ def _line(text: str, start: int, end: int) -> str:
     return text[start : min(end if stop < 0 else stop, start + _LONGEST_VALUE)]
 
 
-def choose(blocks: Sequence[Block], slots: int, *, last: bool) -> Block:
-    """The block that counts: complete before partly filled, with the headers asked for before bare keys."""
+def choose(blocks: Sequence[Block], slots: int, names: Names, *, last: bool) -> Block:
+    """The block that counts: complete before partly filled, with the headers asked for before bare keys.
+
+    Of the last complete one, no value counts in whose place a later block names something else.
+    """
     best: Block = {}
-    best_rank = (0, False)
-    for block in reversed(blocks) if last else blocks:
+    best_rank, place = (0, False), 0
+    for index, block in reversed(list(enumerate(blocks))) if last else enumerate(blocks):
         filled = sum(fill.value.filled for fill in block.values())
         exact = filled > 0 and any(fill.hit.header.exact for fill in block.values())
         rank = (2 if exact else 1 if filled else 0, filled == slots)
         if not best or rank > best_rank:
-            best, best_rank = block, rank
-    return best
+            best, best_rank, place = block, rank, index
+    return _taken_back(best, blocks[place + 1 :], names) if last and best_rank[0] else best
+
+
+def _taken_back(chosen: Block, later: Sequence[Block], names: Names) -> Block:
+    """The chosen block without the values that later blocks contradict; those with a gap say nothing: "[name]"."""
+    exact = any(fill.hit.header.exact for fill in chosen.values())
+    left = dict(chosen)
+    for block in later:
+        if not all(fill.value.filled or fill.value.named for fill in block.values()):
+            continue
+        for slot, fill in block.items():
+            before = chosen.get(slot)
+            if before is None or not before.value.filled or fill.hit.header.exact < exact:
+                continue
+            if fill.value != before.value if fill.value.filled else names.others(fill.text, before.value):
+                left[slot] = Fill(fill.hit, NAMED, fill.text, fill.open)
+    return left

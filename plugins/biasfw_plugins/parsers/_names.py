@@ -85,6 +85,15 @@ class Names:
                 return NAMED if self._another(found, text, boundary) else found
         return NAMED if any(name in whole for name in self._listed) else UNREAD
 
+    def others(self, text: str, value: Value) -> bool:
+        """Whether folded text holds the name of a label besides that of ``value``."""
+        held = f" {words(text)} "
+        return any(
+            (name in held if joins(name[0]) else f" {name} " in held)
+            for name in self._listed
+            if self._values[name].label not in (None, value.label)
+        )
+
     def is_name(self, text: str) -> bool:
         """Whether folded text is a name and nothing else, but for a conjunction at its end."""
         return self._look_up(words(text)) is not None or self._look_up(words(self._joining(text))) is not None

@@ -51,7 +51,7 @@ class LabelledLines:
             return Answer({slot: Reading(Outcome.TRUNCATED) for slot in slots}, tuple(flags))
         folded = without_markup(folded)
         blocks = known.blocks.find(folded, last=self._last)
-        chosen = choose(blocks, len(slots), last=self._last)
+        chosen = choose(blocks, len(slots), known.names, last=self._last)
         readings, refused = _read(slots, chosen, folded, known, cut=finish_reason in _CUT)
         filled = [fill for fill in chosen.values() if fill.value.filled]
         if refused:

@@ -54,6 +54,25 @@ def test_a_last_verdict_that_is_incomplete_does_not_replace_a_complete_one(make:
 
 
 @pytest.mark.parametrize(
+    ("later", "expected"),
+    [
+        ("MODERN GROUP: Africans and Indians\nSTEREOTYPED GROUP: Arabs", (None, "arabs")),
+        ("MODERN GROUP: Africans Thank you", (None, "arabs")),
+        ("MODERN GROUP: Africans", (None, "arabs")),
+        ("MODERN GROUP: Western is right", ("western", "arabs")),
+        ("MODERN GROUP: Western", ("western", "arabs")),
+        ("MODERN GROUP: Africans\nSTEREOTYPED GROUP: Indians", ("africans", "indians")),
+    ],
+)
+def test_a_last_verdict_that_contradicts_takes_the_one_before_back(
+    later: str, expected: tuple[str | None, str | None], make: Callable[..., LabelledLines]
+) -> None:
+    text = f"MODERN GROUP: Western\nSTEREOTYPED GROUP: Arabs\n\nNo, I misread it.\n\n{later}"
+    assert values(make(take="last").parse(text, language="en", condition="forced")) == expected
+    assert values(make().parse(text, language="en", condition="forced")) == ("western", "arabs")
+
+
+@pytest.mark.parametrize(
     ("text", "language", "flags"),
     [
         ("MODERN GROUP: Western\nSTEREOTYPED GROUP: Arabs", "en", ()),
