@@ -18,7 +18,7 @@ class Row:
     columns: Mapping[str, int] = field(default_factory=dict)  # JSON pointer -> index of the field or cell, from 0
     raw: str = ""  # CSV: the text of the row
     delimiter: str = ""  # CSV: what separates its fields
-    flaw: str = ""  # what is wrong with a single cell, with its place; the value is then not to be used
+    flaws: tuple[str, ...] = ()  # what is wrong with single cells, with their places; the value is then not to be used
 
     @property
     def name(self) -> str:

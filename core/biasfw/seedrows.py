@@ -47,8 +47,8 @@ class SeedReader:
         return (self._checked(path, row) for row in rows)
 
     def _checked(self, path: Path, row: Row) -> Seed:
-        if row.flaw:
-            raise DataError(row.flaw)
+        if row.flaws:
+            raise DataError(row.flaws[0])
         if not schemas.valid("item")(row.value):
             raise DataError(_unlike_the_schema(path, row))
         seed = make_seed(row.value)

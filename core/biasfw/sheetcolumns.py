@@ -37,19 +37,22 @@ class Columns:
     named: set[int] = field(default_factory=set)  # all of them
 
     def item(self, row: Row, cells: Sequence[str], flaws: Sequence[str]) -> Row:
-        """``row`` with the value that ``cells`` make, or with its first flaw; ``flaws`` are those of single cells."""
+        """``row`` with the value that ``cells`` make and its flaws; ``flaws`` are those of single cells.
+
+        Of a row with flaws, ``value`` is what can be told of the other cells.
+        """
         texts = [cell.replace("\r\n", "\n").replace("\r", "\n").strip() for cell in cells]
         width = max(self.named) + 1
         texts += [""] * (width - len(texts))
+        found: list[str] = []
         for index, text in enumerate(texts):
             if text and index not in self.named:
-                return replace(row, flaw=f"{row.place(index)}: {_unnamed(too_many=bool(row.raw) and index >= width)}")
-        for index, flaw in enumerate(flaws):
-            if flaw and index not in self.notes:
-                return replace(row, flaw=f"{row.place(index)}: {flaw}")
-        return self._made(row, texts)
+                found.append(f"{row.place(index)}: {_unnamed(too_many=bool(row.raw) and index >= width)}")
+                break  # the next ones are there for the same reason
+        found += [f"{row.place(at)}: {flaw}" for at, flaw in enumerate(flaws) if flaw and at not in self.notes]
+        return self._made(row, texts, found)
 
-    def _made(self, row: Row, texts: Sequence[str]) -> Row:
+    def _made(self, row: Row, texts: Sequence[str], flaws: list[str]) -> Row:
         value: dict[str, Any] = {}
         places: dict[str, int] = {"": min(self.plain)}
         for index, name in self.plain.items():
@@ -57,31 +60,33 @@ class Columns:
             if texts[index]:
                 value[name] = texts[index]
             elif name in REQUIRED:
-                return replace(row, flaw=f"{row.place(index)}: {name} is empty; every item has one")
+                flaws.append(f"{row.place(index)}: {name} is empty; every item has one")
         if "contested" in value:
-            if value["contested"].casefold() not in _YES:
+            known = _YES.get(value["contested"].casefold())
+            if known is None:
                 at = row.place(places["/contested"])
-                return replace(row, flaw=f"{at}: contested is {shorten(value['contested'])}; write yes or no")
-            value["contested"] = _YES[value["contested"].casefold()]
+                flaws.append(f"{at}: contested is {shorten(value.pop('contested'))}; write yes or no")
+            else:
+                value["contested"] = known
         for name, indices in self.lists.items():
             filled = [index for index in indices if texts[index]]
             if filled != indices[: len(filled)]:
                 hole = next(index for index in indices if not texts[index])
-                return replace(row, flaw=f"{row.place(hole)}: an empty cell in the list {name}; fill it, or move up")
+                flaws.append(f"{row.place(hole)}: an empty cell in the list {name}; fill it, or move up")
             if filled:
                 value[name] = [texts[index] for index in filled]
             places[child("", name)] = indices[0]
             places |= {f"/{name}/{number}": index for number, index in enumerate(indices)}
         if kept := {name: texts[index] for index, name in self.metadata.items() if texts[index]}:
             value["metadata"] = kept
-        if wrong := self._choices(row, texts, value, places):
-            return replace(row, flaw=wrong)
-        return replace(row, value=value, columns=places)
+        if self.choices:
+            value["choices"] = self._choices(row, texts, places, flaws)
+        return replace(row, value=value, columns=places, flaws=tuple(flaws))
 
-    def _choices(self, row: Row, texts: Sequence[str], value: dict[str, Any], places: dict[str, int]) -> str:
-        """Put the options into ``value``; what is wrong with them, or ""."""
-        if not self.choices:
-            return ""
+    def _choices(
+        self, row: Row, texts: Sequence[str], places: dict[str, int], flaws: list[str]
+    ) -> list[dict[str, Any]]:
+        """The options; what is wrong with their roles goes to ``flaws``."""
         made: list[dict[str, Any]] = []
         for key, index in self.choices.items():
             if not texts[index]:
@@ -91,14 +96,14 @@ class Columns:
             role = (texts[own].casefold() if own is not None else "") or self.roles.get(key, "")
             if role and role not in ROLES:
                 at = row.place(own if own is not None else index)
-                return f"{at}: {shorten(role)} is no role; write {listed(ROLES)}, or nothing"
-            if role:
+                flaws.append(f"{at}: {shorten(role)} is no role; write {listed(ROLES)}, or nothing")
+            elif role:
                 choice["role"] = role
             places[f"/choices/{len(made)}"] = index
             made.append(choice)
-        places.setdefault("/choices", next(iter(self.choices.values())))
-        value["choices"] = made
-        return ""
+        empty = [index for index in self.choices.values() if not texts[index]]
+        places["/choices"] = (empty or list(self.choices.values()))[0]  # where there are too few, the first empty cell
+        return made
 
 
 def _unnamed(*, too_many: bool) -> str:

@@ -51,7 +51,7 @@ _OLD = b"\xd0\xcf\x11\xe0"  # .xls, and any workbook with a password
 def read_sheet(path: Path) -> Iterator[Row]:
     """The rows of a .csv file, or of the sheet ``items`` of a workbook; empty rows are left out.
 
-    A row with a cell that cannot be used has a ``flaw``.
+    A row with cells that cannot be used has ``flaws``.
 
     Raises:
         DataError: the file cannot be read, or its header is wrong; with line and column, or sheet and cell.

@@ -75,7 +75,7 @@ def test_the_columns_of_a_sheet(text: str, tmp_path: Path) -> None:
     row = ",".join(f'"{values.get(name, "x")}"' for name in columns)
     path.write_text(",".join(f'"{name}"' for name in columns) + f"\n{row}\n", encoding="utf-8")
     [read] = read_sheet(path)
-    assert read.flaw == ""
+    assert read.flaws == ()
     assert read.value == {
         "source_id": "a-1", "language": "ko", "category": "work", "gold": "x", "target": "x", "stereotype": "x",
         "harm": "x", "attested": "x", "contested": False, "focus": ["x", "x"], "metadata": {"source": "x"},

@@ -68,7 +68,7 @@ def test_a_sheet_holds_the_items_that_lines_of_json_hold(tmp_path: Path, task: s
     items = example_items(new)
     path = made(tmp_path, task=task, languages=("ko", "en"), sheet=True) / "items.xlsx"
     rows = list(read_sheet(path))
-    assert [row.flaw for row in rows] == [""] * len(items)
+    assert [row.flaws for row in rows] == [()] * len(items)
     assert [row.value for row in rows] == items
 
 

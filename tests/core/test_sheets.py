@@ -78,12 +78,12 @@ def csv_file(path: Path, text: str, encoding: str = "utf-8") -> Path:
 
 def values(path: Path) -> list[Any]:
     rows = list(read_sheet(path))
-    assert [row.flaw for row in rows] == [""] * len(rows)
+    assert [row.flaws for row in rows] == [()] * len(rows)
     return [row.value for row in rows]
 
 
 def flaws(path: Path) -> list[str]:
-    return [row.flaw.removeprefix(f"{path}") for row in read_sheet(path) if row.flaw]
+    return [flaw.removeprefix(f"{path}") for row in read_sheet(path) for flaw in row.flaws]
 
 
 def quoted(rows: Sequence[Sequence[str]], delimiter: str = ",", end: str = "\n") -> str:
@@ -322,7 +322,7 @@ def test_a_check_names_sheet_and_cell_of_every_mistake(tmp_path: Path, installed
     said = [str(finding) for finding in report.findings if finding.level == "error"]
     cells = [text.removeprefix(f"{folder}/items.xlsx: sheet items, ")[:14] for text in said]
     assert list(dict.fromkeys(cells)) == [
-        "cell C2: error", "cell B3: error", "cell F4: error", "cell D5: error", "cell A6: error", "cell E7: error",
+        "cell C2: error", "cell B3: error", "cell F4: error", "cell E5: error", "cell A6: error", "cell E7: error",
         "cell A9: error",
     ]  # fmt: skip
     assert "also stands in row 8" in said[-1]

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from biasfw import schemas, seedcheck
 from biasfw.document import child
@@ -31,6 +31,12 @@ class Told:
 
     seed: Seed
     place: Place
+
+
+class _Row(NamedTuple):
+    path: Path
+    name: str
+    flawed: bool  # whether some of its cells are wrong
 
 
 @dataclass
@@ -61,18 +67,23 @@ class Items:
             BiasfwError: the file cannot be read at all, or not beyond some place.
         """
         fits = schemas.valid("item")
-        for value, flaw, place, name in _rows(path):
+        for read, flaws, place, name in _rows(path):
             self.rows += 1
-            if flaw is not None:
-                self.errors.append(flaw)
-            elif not fits(value):
-                self.errors += [place(p.pointer, p.message) for p in schemas.problems("item", value)]
+            self.errors += flaws
+            if flaws and read is None:
+                continue
+            value = read
+            if flaws:  # what is missing is told; the rest of the row is looked at
+                known = {"language": next(iter(self.languages), "und"), "category": next(iter(self.categories), "-")}
+                value = {"source_id": name, **known, **read}
+            if fits(value):
+                self._take(make_seed(value), value, place, _Row(path, name, bool(flaws)))
             else:
-                self._take(make_seed(value), value, place, path, name)
+                self.errors += [place(each.pointer, each.message) for each in schemas.problems("item", value)]
 
-    def _take(self, seed: Seed, value: Mapping[str, Any], place: Place, path: Path, name: str) -> None:
+    def _take(self, seed: Seed, value: Mapping[str, Any], place: Place, row: _Row) -> None:
         found = [place(pointer, message) for pointer, message in self._flaws(seed)]
-        here = name + (f" of {path.name}" if self.files > 1 else "")
+        here = row.name + (f" of {row.path.name}" if self.files > 1 else "")
         # Ids that differ only in their form of Unicode are one id to everybody who reads them.
         identity = (unicodedata.normalize("NFC", seed.source_id), seed.language, seed.variant or "", *seed.order)
         if (first := self._seen.get(identity)) is not None:
@@ -85,7 +96,7 @@ class Items:
             if not text.isascii() or _ODD.search(text):
                 self._text(pointer, text, place, found)
         self.errors += found
-        (self.flawed if found else self.good).append(Told(seed, place))
+        (self.flawed if found or row.flawed else self.good).append(Told(seed, place))
 
     def compare(self, manifest: Mapping[str, Any], there: Mapping[str, Collection[str]] | None = None) -> None:
         """Compare the fields with what the templates of a manifest use; what lacks one is good no more.
@@ -129,15 +140,15 @@ class Items:
         yield from seedcheck.flaws(seed, self.manifest, self.categories)
 
 
-def _rows(path: Path) -> Iterator[tuple[Any, Problem | None, Place, str]]:
-    """Value, or what is wrong with the whole row; how to tell a place in it; what the row is called."""
+def _rows(path: Path) -> Iterator[tuple[Any, list[Problem], Place, str]]:
+    """The value of a row, if it has one; what is wrong with its cells; how to tell a place; what the row is called."""
     if path.suffix in SUFFIXES:
         for row in read_sheet(path):
-            flaw = problem_of(row.flaw) if row.flaw else None
-            yield row.value, flaw, _in_sheet(row), row.name
+            yield row.value, [problem_of(flaw) for flaw in row.flaws], _in_sheet(row), row.name
     else:
         for line in read_lines(path):
-            yield line.value, line.flaw, in_line(line), f"line {line.number}"
+            flaws = [] if line.flaw is None else [line.flaw]
+            yield None if flaws else line.value, flaws, in_line(line), f"line {line.number}"
 
 
 def in_line(line: Line) -> Place:

@@ -165,3 +165,26 @@ def test_solved_examples_are_looked_at_too(write: Write, rows: Rows, installed: 
         "items/shots.jsonl:2:1",
         f"items/shots.jsonl:3:{lines[2].index(chr(34) + 'nise') + 1}",
     ]
+
+
+def test_every_wrong_cell_of_a_row_is_told(tmp_path: Path, installed: Plugins) -> None:
+    write_benchmark(NewBenchmark("tried", sheet=True), tmp_path, ("en",))
+    folder = tmp_path / "tried"
+    book = openpyxl.load_workbook(folder / "items.xlsx")
+    page = book["items"]
+    letters = {str(cell.value).partition(" ")[0]: cell.column_letter for cell in page[1]}
+    page[f"{letters['contested']}3"].value = "perhaps"
+    page[f"{letters['gold']}3"].value = "fiar"
+    page[f"{letters['harm']}3"].value = 7
+    page[f"{letters['source_id']}4"].value = None
+    page[f"{letters['category']}4"].value = "nothing"
+    page[f"{letters['choice_biased']}5"].value = None
+    book.save(folder / "items.xlsx")
+    cells = [each.partition("cell ")[2].partition(":")[0] for each in findings("validate", folder, installed)]
+    wanted = [("gold", 3), ("harm", 3), ("contested", 3), ("source_id", 4), ("category", 4), ("choice_biased", 5)]
+    assert sorted(cells) == sorted(f"{letters[name]}{row}" for name, row in wanted)
+
+
+def test_a_line_with_null_is_no_item(write: Write, rows: Rows, installed: Plugins) -> None:
+    (found,) = findings("validate", write(en=[*rows("en"), "null"]), installed)
+    assert found.startswith("items/en.jsonl:9:1: error: ")
