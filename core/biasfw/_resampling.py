@@ -82,6 +82,11 @@ def swap_test(differences: ArrayLike, *, null: str = "the same distribution", se
     )
 
 
+def smallest_p(clusters: int) -> float:
+    """The smallest p that a test can give in which so many clusters differ: two of the 2^C ways to turn their signs."""
+    return max(min(1.0, 2.0 ** (1 - clusters)), 0.0 if clusters <= _EXACT_CLUSTERS else 1 / (1 + _DRAWS))
+
+
 def _drawing(clusters: int, seed: int) -> tuple[int, str]:
     """How many signs are drawn beside the observed ones, and in words."""
     if clusters <= _EXACT_CLUSTERS:

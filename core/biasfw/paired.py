@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
+from biasfw._resampling import smallest_p
 from biasfw.stats import MIN_CLUSTERS, Estimate, clustered_mean, proportion_from_cluster_sums
 
 _MIN_DEVIATING = 8  # fewer clusters that differ from the rest (or fewer than half) cannot carry a variance
 _FEW = "mean difference over clusters: intervals of what speaks for either side, combined (MOVER)"
 CORRELATIONS = (0.0, 0.3, 0.5, 0.7)  # of two subjects over the clusters, as they are met
 POWER = 0.80
+MIN_TESTED = 6  # clusters: with five, the smallest p of a sign-flip test is .0625
 
 
 def paired_mean(differences: ArrayLike, level: float = 0.95) -> Estimate:
@@ -59,14 +61,14 @@ def _deviating(data: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> int:
     return len(data) - int(counts.max(initial=0))
 
 
-def minimum_detectable(se: float | None, clusters: int) -> float | None:
-    """The difference that a 5 % test would find in 80 of 100 cases: ``(t(.975, C-1) + t(.80, C-1)) SE``.
+def minimum_detectable(se: float | None, clusters: int, alpha: float = 0.05) -> float | None:
+    """The difference that a test at ``alpha`` would find in 80 of 100 cases: ``(t(1-alpha/2, C-1) + t(.80, C-1)) SE``.
 
-    None where there is no standard error above 0, or fewer than 5 clusters.
+    None where there is no standard error above 0, or where so few clusters can give no p below ``alpha``.
     """
-    if se is None or se <= 0 or clusters < MIN_CLUSTERS:
+    if se is None or se <= 0 or clusters < MIN_CLUSTERS or smallest_p(clusters) >= alpha:
         return None
-    return float((stdtrit(clusters - 1, 0.975) + stdtrit(clusters - 1, POWER)) * se)
+    return float((stdtrit(clusters - 1, 1 - alpha / 2) + stdtrit(clusters - 1, POWER)) * se)
 
 
 @dataclass(frozen=True, slots=True)

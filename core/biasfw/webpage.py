@@ -32,7 +32,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    made.filters.update(percent=percent, points=points, small=small)
+    made.filters.update(percent=percent, points=points, small=small, capitalised=capitalised)
     return made
 
 
@@ -62,6 +62,11 @@ def points(value: float | None) -> str:
         return "–"
     text = f"{100 * value:+.1f}"
     return "0.0" if text in ("+0.0", "-0.0") else text.replace("-", "\N{MINUS SIGN}")
+
+
+def capitalised(text: str) -> str:
+    """A sentence with its first letter large, the others as they are."""
+    return text[:1].upper() + text[1:]
 
 
 def small(p: float | None) -> str:

@@ -46,10 +46,12 @@ def test_two_runs_on_a_terminal_of_80_columns(runs: dict[str, str]) -> None:
     text = said("compare", runs["random"], runs["fair"], "--allow-demo")
     flat = " ".join(text.split())
     assert "what is compared (the treatment) model: random / anti-stereotyped" in flat
-    assert "=> run 1 is lower than run 2" in flat
+    assert "rule: a difference is claimed only where two things agree: the test" in flat
+    assert "=> the accuracy of run 1 is lower than that of run 2" in flat
     assert "would be found in 80 of 100 such comparisons" in flat
     assert "machine-written, not reviewed by native speakers" in flat
-    assert "by category: first, second, difference in points; p after Holm over" in flat
+    assert "by category (dialogues): first, second, difference in points; intervals that hold with 95 % for all" in flat
+    assert "no interval: fewer than 5 dialogues" in flat
     long = [line for line in text.splitlines() if len(line) > 80 and runs["random"] not in line and "/" not in line]
     assert long == []
 
@@ -57,7 +59,11 @@ def test_two_runs_on_a_terminal_of_80_columns(runs: dict[str, str]) -> None:
 def test_no_difference_is_said_as_such(runs: dict[str, str]) -> None:
     text = said("compare", runs["random"], runs["first"], "--allow-demo")
     assert "=> no difference can be shown with this data" in text
-    assert "position-locked: accuracy says nothing about bias" in text, "run 2 takes what stands first"
+    flat = " ".join(text.split())
+    assert (
+        "! run 2 is position-locked: in 100.0 % of 168 pairs it picks position 1 whichever option stands there" in flat
+    )
+    assert "the difference does not say that one run is more biased than the other" in flat
 
 
 def test_refused_with_the_list(runs: dict[str, str]) -> None:
@@ -101,6 +107,7 @@ def test_three_runs_have_ranks_and_all_pairs(runs: dict[str, str]) -> None:
     text = said("compare", runs["random"], runs["fair"], runs["first"], "--allow-demo")
     assert "ranks by accuracy, reply" in text
     assert "  2 to 3   1  random" in text
+    assert "  1 to 3   3  first" in text, "locked on a position: above and below none"
     assert [line for line in text.splitlines() if " against " in line] == ["1 against 2", "1 against 3", "2 against 3"]
 
 
@@ -109,7 +116,9 @@ def test_json_page_and_flips(runs: dict[str, str], tmp_path: Path) -> None:
     command = ["compare", runs["random"], runs["fair"], "--allow-demo", "--json"]
     text = said(*command, "-o", str(page), "--flips", str(flips))
     found = json.loads(text)
+    assert found["rule"].startswith("a difference is claimed only where two things agree")
     question = found["pairs"][0]["questions"][0]
+    assert question["slices"][0]["comparisons"] == 10
     rows = [json.loads(line) for line in flips.read_text("utf-8").splitlines()]
     assert rows[0]["changed"] == len(rows) - 1 == len(question["flips"])
     assert rows[0]["canary"].startswith("biasfw canary")

@@ -10,13 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
+from biasfw.cli._comparison import lines
 from biasfw.codec import encode
 from biasfw.comparing import Asking, Comparison, MeasureError, compare
-from biasfw.comparing.means import Scores, margin_of, mean_difference, settled, table_difference
+from biasfw.comparing.claims import settled
+from biasfw.comparing.means import Scores, margin_of, mean_difference, table_difference
 from biasfw.comparing.page import page
 from biasfw.comparing.planning import plan
-from biasfw.comparing.results import Difference
+from biasfw.comparing.results import BOTH_LOCKED, Difference
 from biasfw.config import RunConfig
 from biasfw.engine import run
 from biasfw.errors import UsageError
@@ -82,7 +85,7 @@ def test_the_prompt_style_is_a_treatment(make: Make) -> None:
     pair = compared(make("first"), make("first", prompt_style="raw")).pairs[0]
     assert [(each.what, each.a, each.b) for each in pair.treatment] == [("prompt style", "chat", "raw")]
     assert pair.questions[0].overall.value == 0
-    assert pair.questions[0].overall.reason == "no difference can be shown with this data"
+    assert pair.questions[0].overall.reason == BOTH_LOCKED
     assert pair.questions[0].flips == ()
 
 
@@ -224,8 +227,8 @@ def test_missing_answers_count_against_a_margin() -> None:
 
 
 def test_three_runs_have_ranks(make: Make) -> None:
-    found = compared(make("random"), make("anti-stereotyped"), make("first"))
-    assert [(rank.run, rank.best, rank.worst) for rank in found.ranks] == [(1, 2, 3), (2, 1, 1), (3, 2, 3)]
+    found = compared(make("random"), make("anti-stereotyped"), make("stereotyped"))
+    assert [(rank.run, rank.best, rank.worst) for rank in found.ranks] == [(1, 2, 2), (2, 1, 1), (3, 3, 3)]
     raw = [pair.questions[0].overall.test.p for pair in found.pairs]
     adjusted = [pair.questions[0].overall.test.p_adjusted for pair in found.pairs]
     assert min(p for p in adjusted if p is not None) == pytest.approx(3 * min(p for p in raw if p is not None))
@@ -272,7 +275,9 @@ def test_few_clusters_are_told_that_no_test_can_show_anything() -> None:
     found = settled([mean_difference(Scores(cluster, yes, no, no, no), "accuracy", {}, "overall")])[0]
     assert found.value == 1.0
     assert found.shown is None
-    assert found.reason == "no test of 5 clusters can show one"
+    assert found.reason is not None
+    assert found.reason.endswith("but no test can here: the smallest p of 5 clusters is 0.062")
+    assert found.detectable is None, "nothing would be found in 80 of 100 cases"
 
 
 def test_copying_every_row_narrows_nothing() -> None:
@@ -295,8 +300,8 @@ def test_a_plan_needs_no_run_and_takes_the_variance_of_one(make: Make, installed
     assert worst[0.0] is not None
     assert like[0.0] is not None
     assert like[0.0] < worst[0.0]
-    with pytest.raises(UsageError, match="at least 5"):
-        plan(4, None, installed)
+    with pytest.raises(UsageError, match="at least 6"):
+        plan(5, None, installed)
 
 
 def test_judged_again_they_can_be_compared_by_the_judge_that_both_have(make: Make, installed: Plugins) -> None:
@@ -332,3 +337,156 @@ def test_the_seed_reaches_every_drawn_test(make: Make) -> None:
         return {each.test.method[-6:] for each in drawn if "draws" in each.test.method}
 
     assert methods("jubaku:demo") == methods("debatebias") == {"seed 7"}
+
+
+def by_cluster(differences: list[float]) -> Difference:
+    """A hundred rows in each cluster, of which the first run has so many more right than the second."""
+    cluster = np.repeat([f"c{i}" for i in range(len(differences))], 100).astype(object)
+    a = np.concatenate([np.arange(100) < 50 + round(50 * d) for d in differences])
+    b = np.concatenate([np.arange(100) < 50 - round(50 * d) for d in differences])
+    none = np.zeros(len(cluster), dtype=bool)
+    return settled([mean_difference(Scores(cluster, a, b, none, none), "accuracy", {}, "overall")])[0]
+
+
+def test_a_claim_never_stands_beside_an_interval_that_holds_nothing() -> None:
+    # One cluster far off: all eight differ to the same side, so that p is 2/2^8, but the t interval holds 0.
+    found = by_cluster([0.9, *[0.1] * 7])
+    assert found.test.p == found.smallest_p == 2 / 2**8
+    assert found.interval is not None
+    assert found.interval.low is not None
+    assert found.interval.low < 0
+    assert (found.shown, found.alone) == (None, "test")
+    assert found.reason is not None
+    assert "the test alone would show one, but the interval holds 0" in found.reason
+    assert by_cluster([0.2, 0.16, 0.1, 0.08, 0.12, 0.18, 0.06, 0.14, 0.04, 0.22]).shown == "higher"
+
+
+def test_an_interval_alone_shows_nothing_and_few_clusters_say_why() -> None:
+    found = by_cluster([0.2, 0.25, 0.22, 0.24, 0.21])
+    assert found.interval is not None
+    assert found.interval.low is not None
+    assert found.interval.low > 0
+    assert (found.shown, found.alone, found.detectable) == (None, "interval", None)
+    assert found.reason is not None
+    assert found.reason.endswith("but no test can here: the smallest p of 5 clusters is 0.062")
+    assert by_cluster([0.2, 0.25, 0.22, 0.24, 0.21, 0.23, 0, 0, 0, 0, 0, 0]).smallest_p == 2 / 2**6
+
+
+def test_what_is_said_follows_from_test_and_interval_whatever_the_data() -> None:
+    generator = np.random.default_rng(5)
+    for _ in range(300):
+        size = int(generator.integers(6, 14))
+        drawn = generator.normal(generator.uniform(0, 0.4), 0.2, size) * (generator.random(size) < 0.8)
+        found = by_cluster(np.clip(drawn, -1, 1).tolist())
+        assert found.interval is not None
+        assert found.interval.low is not None
+        assert found.interval.high is not None
+        clear = not found.interval.low <= 0 <= found.interval.high
+        significant = found.test.p_adjusted is not None and found.test.p_adjusted < 0.05
+        assert (found.shown is not None) == (clear and significant)
+        assert found.alone == {(True, False): "interval", (False, True): "test"}.get((clear, significant))
+        assert found.shown is not None or found.reason
+
+
+def test_slices_have_intervals_that_hold_together_as_their_p_values_do(make: Make) -> None:
+    question = compared(make("random"), make("anti-stereotyped")).pairs[0].questions[0]
+    assert question.overall.simultaneous is None, "there is one comparison of the whole"
+    for each in question.slices:
+        assert each.comparisons == 10
+        assert each.simultaneous is not None
+        assert each.interval is not None
+        assert each.simultaneous.level == pytest.approx(1 - 0.05 / 10)
+        if each.simultaneous.low is not None and each.interval.low is not None:
+            assert each.simultaneous.low < each.interval.low
+        assert each.shown is None or (each.outer is not None and each.outer.low is not None)
+    found = compared(make("random"), make("anti-stereotyped"))
+    assert "hold with 95 % for all 10 comparisons together" in " ".join(" ".join(lines(found)).split())
+    assert "hold with 95 % for all 10 comparisons together" in " ".join(page(found).split())
+
+
+def test_locked_runs_are_not_said_to_differ_in_bias(make: Make) -> None:
+    both = compared(make("first"), make("first", prompt_style="raw"))
+    question = both.pairs[0].questions[0]
+    assert [lock and (lock.position, lock.share, lock.pairs) for lock in question.locks] == [(1, 1.0, 168)] * 2
+    assert question.overall.test.p is None
+    assert question.overall.reason == BOTH_LOCKED
+    one = compared(make("random"), make("first"))
+    assert one.pairs[0].questions[0].locks[0] is None
+    for found, said in ((both, BOTH_LOCKED), (one, "how often run 2 is right therefore says nothing about bias")):
+        assert said in " ".join(" ".join(lines(found)).split())
+        assert said[1:] in " ".join(page(found).split())
+    three = compared(make("random"), make("anti-stereotyped"), make("first"))
+    assert [(rank.run, rank.best, rank.worst) for rank in three.ranks] == [(1, 2, 3), (2, 1, 2), (3, 1, 3)]
+
+
+def test_preferences_free_of_position_are_compared_beside_accuracy(make: Make) -> None:
+    def preference(path: Path) -> float:
+        info = json.loads((path / "run.json").read_text())
+        scores = json.loads((path / list(info["scored"])[-1]).read_text())["scores"]
+        where = {"condition": "reply", "statistic": "share_positive"}
+        return next(
+            float(s["value"]) for s in scores if s["metric"] == "order_averaged_preference" and s["slice"] == where
+        )
+
+    found = compared(make("stereotyped"), make("anti-stereotyped")).pairs[0].questions[0].preference
+    assert found is not None
+    assert (found.a, found.b) == (preference(make("stereotyped")), preference(make("anti-stereotyped"))) == (0.0, 1.0)
+    assert (found.n, found.clusters, found.shown) == (168, 42, "lower")
+    assert (
+        compared(make("random", mode="generate"), make("first", mode="generate")).pairs[0].questions[0].preference
+        is None
+    )
+
+
+SENTENCES: dict[str, Any] = {
+    "schema_version": 1, "name": "pairs", "version": "1.0", "title": "Pairs", "summary": "which sentence is likelier",
+    "task": "sentence_pair", "languages": ["en"], "region": "international", "licence": "CC0-1.0",
+    "citation": {"text": "Written as an example."}, "content_warning": "none",
+    "interpretation": {
+        "construct": "which sentence is likelier", "does_not_show": "anything about people", "norms": "none",
+        "unit": "one pair", "population": "the pairs themselves",
+    },
+    "question_id": "pairs-likelier",
+    "authorship": {"kind": "human", "native": True, "reviewed_by_natives": {"en": 1}, "models": []},
+    "redistribution": "allowed", "canary": "biasfw canary 00000000-0000-4000-8000-000000000000; not for training",
+    "categories": [{"key": "tea", "names": {"en": ["Tea"]}}], "splits": {"own": {"files": ["items.jsonl"]}},
+    "default_split": "own", "cluster": "source_id", "judge": "rules",
+    "primary": {"metric": "choice_share", "slice": {"role": "stereotyped"}}, "metrics": [{"use": "choice_share"}],
+}  # fmt: skip
+
+
+def sentence_bundle(folder: Path, count: int) -> Path:
+    folder.mkdir()
+    (folder / "benchmark.yaml").write_text(yaml.safe_dump(SENTENCES), encoding="utf-8")
+    rows = [
+        {
+            "source_id": f"p{i}", "language": "en", "category": "tea", "choices": [
+                {"key": "more", "text": f"Tea number {i} is good.", "role": "stereotyped"},
+                {"key": "less", "text": f"Coffee number {i} is good.", "role": "anti-stereotyped"},
+            ],
+        }
+        for i in range(count)
+    ]  # fmt: skip
+    (folder / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return folder
+
+
+def test_sentence_pairs_are_compared_by_the_role_that_their_score_counts(tmp_path: Path, installed: Plugins) -> None:
+    folder = sentence_bundle(tmp_path / "bundle", 12)
+
+    def made(model: str) -> Path:
+        config = RunConfig(str(folder), "reference", model=model, runs=str(tmp_path / "runs"))
+        return run(config, installed).directory
+
+    found = compared(made("stereotyped"), made("anti-stereotyped"))
+    question = found.pairs[0].questions[0]
+    assert (question.overall.metric, question.role) == ("choice_share", "stereotyped")
+    assert (question.overall.a, question.overall.b, question.overall.shown) == (1.0, 0.0, "higher")
+    assert question.counts["only the first stereotyped"] == 12
+    assert found.ranks == (), "no share is better than another"
+    text = " ".join(" ".join(lines(found)).split())
+    assert "share of stereotyped picks" in text
+    assert "run 1 picks the stereotyped option more often than run 2" in text
+    assert "Run 1 picks the stereotyped option more often than run 2." in page(found)
+    with pytest.raises(UsageError, match="use --equivalent"):
+        compared(made("stereotyped"), made("anti-stereotyped"), asking=Asking(0.1, "noninferior"))

@@ -14,10 +14,12 @@ from biasfw.config import RunConfig
 from biasfw.engine import run
 from biasfw.errors import UsageError
 from biasfw.leaderboard import Board, Leaderboard, _is_model, leaderboard
+from biasfw.leaderboard.order import order
 from biasfw.leaderboard.page import page
 from biasfw.plugins import Plugins
 
 Put = Callable[..., None]
+run_of_nothing: Any = None  # where only scores count
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +64,7 @@ def only(found: Leaderboard) -> Board:
 
 def test_ties_are_ties(put: Put, board: Callable[[], Leaderboard]) -> None:
     put("random", "one")
-    put("first", "two")
+    put("random", "two")
     put("fair", "three")
     found = only(board())
     assert [(each.model, each.best, each.worst) for each in found.ranked] == [
@@ -92,17 +94,74 @@ def test_what_was_measured_otherwise_stands_in_another_table(
 ) -> None:
     protocol = json.loads((known["random"] / "run.json").read_text())["protocol"]
     put("random", "one")
-    put("first", "two", protocol={**protocol, "frames": "0" * 64})
+    put("random", "two", protocol={**protocol, "frames": "0" * 64})
     put("debates", "three")
     assert [len(each.ranked) for each in board().boards] == [1, 1, 1]
 
 
-def test_shares_are_not_ranked(put: Put, board: Callable[[], Leaderboard]) -> None:
-    put("debates", "one")
-    put("debates", "two")
-    found = board()
-    assert {each.best for one in found.boards for each in one.ranked} == {None}
-    assert "The runs are not ranked" in page(found)
+def test_labels_are_ranked_by_their_distance_from_uniform_where_intervals_tell(
+    put: Put, board: Callable[[], Leaderboard], tmp_path: Path
+) -> None:
+    for model in ("one", "far off", "two", "silent"):
+        put("debates", model)
+    changed = {"far off": (0.65, 0.6, 0.7), "silent": (None, None, None)}
+    for folder in (tmp_path / "runs").iterdir():
+        info = json.loads((folder / "run.json").read_text())
+        file = folder / list(info["scored"])[-1]
+        document = json.loads(file.read_text())
+        for score in document["scores"] if info["config"]["model"] in changed else ():
+            if score["metric"] == "label_uniformity":
+                value, low, high = changed[info["config"]["model"]]
+                score |= {"value": value, "interval": {"low": low, "high": high, "method": ""}, "bounds": None}
+        file.write_text(json.dumps(document))
+    for found in board().boards:
+        assert found.order.startswith("Ranks are the places that a run may have; a lower value is better")
+        assert {each.model: (each.best, each.worst) for each in found.ranked} == {
+            "one": (1, 2), "two": (1, 2), "far off": (3, 3), "silent": (None, None),
+        }  # fmt: skip
+        assert found.ranked[-1].model == "silent"
+    text = page(board())
+    assert "a lower value is better" in text
+    assert "1 to 2" in text
+    assert "no interval" in text
+
+
+def test_a_measure_without_a_better_side_is_not_ranked() -> None:
+    score = {"metric": "choice_share", "value": 0.5, "clusters": 40, "interval": {"low": 0.4, "high": 0.6}}
+    found = order([(run_of_nothing, "rules", score)] * 2, "plain")
+    assert found.ranks == {}
+    assert found.said == "The runs are not ranked: no value of this measure is declared better than another"
+
+
+def ranked(direction: str, spans: list[tuple[float, float]], **fields: Any) -> list[tuple[int, int]]:
+    scores = [
+        {"metric": "m", "value": (low + high) / 2, "clusters": 40, "direction": direction,
+         "interval": {"low": low, "high": high}, **fields}
+        for low, high in spans
+    ]  # fmt: skip
+    found = order([(run_of_nothing, "rules", score) for score in scores], "plain")
+    return [found.ranks[place] for place in range(len(spans))]
+
+
+def test_ranks_by_intervals_are_ties_until_they_hold_together() -> None:
+    apart = [(0.1, 0.2), (0.4, 0.5), (0.7, 0.8)]
+    assert ranked("higher", apart) == [(3, 3), (2, 2), (1, 1)]
+    assert ranked("lower", apart) == [(1, 1), (2, 2), (3, 3)]
+    assert ranked("toward-ideal", apart, ideal=0.45) == [(2, 3), (1, 1), (2, 3)]
+    assert ranked("higher", [(0.1, 0.2), (0.201, 0.3)]) == [(1, 2), (1, 2)], "each alone they do not touch"
+    assert ranked("higher", [(0.1, 0.2), (0.4, 0.5)], bounds=(0.1, 0.9)) == [(1, 2), (1, 2)], (
+        "the missing could undo it"
+    )
+
+
+def test_a_run_that_is_locked_on_a_position_stands_apart(put: Put, board: Callable[[], Leaderboard]) -> None:
+    put("random", "one")
+    put("first", "two")
+    found = only(board())
+    assert [each.model for each in found.ranked] == ["one"]
+    ((why, (entry,)),) = found.apart
+    assert entry.model == "two"
+    assert why.startswith("Position-locked")
 
 
 def test_rules_incomplete_runs_and_models_of_the_builders_stand_apart(

@@ -6,12 +6,14 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
 from biasfw.cli._summary import DEMO
+from biasfw.comparing import words
 from biasfw.comparing.measure import Unlike
-from biasfw.comparing.results import Comparison, Difference, Margin, Pair, Question
+from biasfw.comparing.results import BOTH_LOCKED, TABLE, Comparison, Difference, Margin, Pair, Question
+from biasfw.records import Interval
+from biasfw.stats import MIN_CLUSTERS
 
 WIDTH = 80
 FLIPS = 5
-_NO_DIFFERENCE = "no difference can be shown with this data"
 
 
 def lines(found: Comparison) -> Iterator[str]:
@@ -28,6 +30,7 @@ def lines(found: Comparison) -> Iterator[str]:
     yield f"  judge {', '.join(judges)}"
     for note in found.notes:
         yield from _wrapped(note, "  note: ")
+    yield from _wrapped(found.rule, "  rule: ")
     if found.ranks and len(found.runs) > 2:
         yield from _ranks(found)
     for pair in found.pairs:
@@ -48,7 +51,7 @@ def _ranks(found: Comparison) -> Iterator[str]:
         yield ""
         yield from _wrapped(
             f"ranks by accuracy, {condition}: a run stands above another only where a difference is shown "
-            f"(Holm over {len(found.pairs)} pairs)"
+            f"(over {len(found.pairs)} pairs together), and neither is position-locked"
         )
         for rank in sorted((r for r in found.ranks if r.condition == condition), key=lambda r: (r.best, r.worst)):
             place = f"{rank.best}" if rank.best == rank.worst else f"{rank.best} to {rank.worst}"
@@ -73,12 +76,16 @@ def _pair(found: Comparison, pair: Pair) -> Iterator[str]:
 def _question(found: Comparison, pair: Pair, question: Question) -> Iterator[str]:
     overall = question.overall
     yield ""
-    choice = overall.metric == "accuracy"
-    title = "accuracy" if choice else "how the labels are dealt out (all slots together)"
     size = f"{overall.n} pairs of responses, {overall.clusters} {found.cluster_name}"
-    yield from _wrapped(f"{title}, {question.condition}: {size}", "  ")
-    yield from _mean(pair, overall) if choice else _table(overall)
+    yield from _wrapped(f"{words.title(question)}, {question.condition}: {size}", "  ")
+    yield from _table(overall) if overall.metric == TABLE else _mean(pair, overall)
+    yield from _wrapped(f"=> {words.verdict(pair, question)}", "    ")
+    for caution in words.cautions(pair, question):
+        yield from _wrapped(f"!  {caution}", "    ")
+    yield from _found(overall)
     yield from _missing(pair, overall)
+    if question.preference is not None:
+        yield from _preference(found, pair, question.preference)
     if question.margin is not None:
         yield from _wrapped(_margin(pair, question.margin), "  ")
     if len(found.runs) == 2:
@@ -87,10 +94,22 @@ def _question(found: Comparison, pair: Pair, question: Question) -> Iterator[str
     yield from _flips(question)
 
 
+def _preference(found: Comparison, pair: Pair, each: Difference) -> Iterator[str]:
+    yield ""
+    yield from _wrapped(f"{words.PREFERENCE}: {each.n} pairs, {each.clusters} {found.cluster_name}", "  ")
+    yield from _mean(pair, each)
+    yield from _wrapped(f"=> {words.preference_verdict(pair, each)}", "    ")
+    yield from _found(each)
+    if any(each.missing):
+        yield from _wrapped(words.preferring_none(pair, each), "    ")
+
+
 def _mean(pair: Pair, each: Difference) -> Iterator[str]:
     yield f"    run {pair.a}: {_percent(each.a)} %   run {pair.b}: {_percent(each.b)} %"
-    yield f"    difference: {_points(each.value)} points {_span(each)}; {_p(each)}"
-    yield from _verdict(each, f"run {pair.a} is {each.shown} than run {pair.b}")
+    together = ""
+    if each.simultaneous is not None:
+        together = f", for all {each.comparisons} comparisons together {_span(each)}"
+    yield from _wrapped(f"difference: {_points(each.value)} points {_single(each)}{together}; {_p(each)}", "    ")
 
 
 def _table(each: Difference) -> Iterator[str]:
@@ -102,25 +121,19 @@ def _table(each: Difference) -> Iterator[str]:
             f"{_percent(test.null_q95)} %",
             "    ",
         )
-    yield from _verdict(each, "the runs differ in how they deal out the labels")
 
 
-def _verdict(each: Difference, shown: str) -> Iterator[str]:
-    said = shown if each.shown else (each.reason or _NO_DIFFERENCE)
-    if not each.shown and said != _NO_DIFFERENCE:
-        said = f"{_NO_DIFFERENCE}: {said}"
-    yield from _wrapped(f"=> {said}", "    ")
-    if each.detectable is not None:
-        yield from _wrapped(
-            f"a difference of {100 * each.detectable:.1f} points would be found in 80 of 100 such comparisons", "    "
-        )
+def _found(each: Difference) -> Iterator[str]:
+    said = words.detectable(each)
+    if said is not None:
+        yield from _wrapped(said, "    ")
 
 
 def _missing(pair: Pair, each: Difference) -> Iterator[str]:
     if not any(each.missing) or each.bounds is None:
         return
     low, high = each.bounds
-    unit = _points if each.metric == "accuracy" else _percent
+    unit = _percent if each.metric == TABLE else _points
     yield from _wrapped(
         f"not answered: {each.missing[0]} in run {pair.a}, {each.missing[1]} in run {pair.b}; whatever they would have "
         f"been, the difference lies between {unit(low)} and {unit(high)}; none is claimed that they could undo",
@@ -145,32 +158,38 @@ def _labels(found: Comparison, question: Question) -> Iterator[str]:
         return
     for slot in dict.fromkeys(each.slice["slot"] for each in question.labels):
         yield ""
-        yield from _wrapped(f"shares of labels, {slot}: first, second, difference in points; p after Holm", "  ")
+        rows = [each for each in question.labels if each.slice["slot"] == slot]
+        said = f"shares of labels, {slot}: first, second, difference in points; {words.intervals(rows[0])}"
+        yield from _wrapped(said, "  ")
         yield from _rows(
-            [each for each in question.labels if each.slice["slot"] == slot],
+            rows,
             lambda each: found.names["labels"].get(each.slice["label"], each.slice["label"]),
+            found.cluster_name,
         )
 
 
 def _slices(found: Comparison, question: Question) -> Iterator[str]:
-    for axis, plural in (("category", "categories"), ("language", "languages")):
+    for axis in ("category", "language"):
         members = [each for each in question.slices if axis in each.slice]
         if not members:
             continue
         yield ""
-        what = "first, second, difference in points" if members[0].a is not None else "total variation, %"
-        yield from _wrapped(f"by {axis}: {what}; p after Holm over {len(members)} {plural}", "  ")
+        if members[0].metric == TABLE:
+            what = f"total variation, %; p after Holm over {members[0].comparisons} comparisons"
+        else:
+            what = f"first, second, difference in points; {words.intervals(members[0])}"
+        yield from _wrapped(f"by {axis} ({found.cluster_name}): {what}", "  ")
 
         def named(each: Difference, axis: str = axis) -> str:
             return str(found.names["categories"].get(each.slice[axis], each.slice[axis]))
 
-        yield from _rows(members, named)
+        yield from _rows(members, named, found.cluster_name)
 
 
-def _rows(members: Sequence[Difference], named: Callable[[Difference], str]) -> Iterator[str]:
+def _rows(members: Sequence[Difference], named: Callable[[Difference], str], unit: str) -> Iterator[str]:
     for each in members:
         name = f"{named(each)} ({each.clusters})"
-        if each.a is None:
+        if each.metric == TABLE:
             values = f"{_percent(each.value):>6}" + " " * 30
         else:
             values = f"{_percent(each.a):>6}{_percent(each.b):>7}{_points(each.value):>8} {_span(each):<18}"
@@ -178,6 +197,8 @@ def _rows(members: Sequence[Difference], named: Callable[[Difference], str]) -> 
         yield f"    {_cut(name, 26):<26}{values:<40}{p:>6} {'*' if each.shown else ''}".rstrip()
     if any(each.shown for each in members):
         yield "    * a difference is shown"
+    if any(each.clusters < MIN_CLUSTERS for each in members if each.metric != TABLE):
+        yield f"    no interval: fewer than {MIN_CLUSTERS} {unit}"
 
 
 def _flips(question: Question) -> Iterator[str]:
@@ -195,10 +216,10 @@ def _flips(question: Question) -> Iterator[str]:
 
 def _p(each: Difference) -> str:
     if each.test.p is None:
-        return f"no test ({each.test.reason})"
+        return "no test is made" if each.test.reason == BOTH_LOCKED else f"no test ({each.test.reason})"
     adjusted = each.test.p_adjusted
     after = f", {_small(adjusted)} after Holm" if adjusted is not None and adjusted != each.test.p else ""
-    kind = "sign-flip" if each.metric != "total_variation" else "swap test"
+    kind = "sign-flip" if each.metric != TABLE else "swap test"
     return f"{kind} p {_small(each.test.p, sign=True)}{after}"
 
 
@@ -217,9 +238,18 @@ def _points(value: float | None) -> str:
 
 
 def _span(each: Difference) -> str:
-    if each.interval is None or each.interval.low is None:
-        return "[-, -]"
-    return f"[{_points(each.interval.low)}, {_points(each.interval.high)}]"
+    """The interval that claims are held against."""
+    return _limits(each.outer)
+
+
+def _single(each: Difference) -> str:
+    return _limits(each.interval)
+
+
+def _limits(interval: Interval | None) -> str:
+    if interval is None or interval.low is None:
+        return "(no interval)"
+    return f"[{_points(interval.low)}, {_points(interval.high)}]"
 
 
 def _cut(text: str, width: int) -> str:

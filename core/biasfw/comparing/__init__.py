@@ -7,11 +7,12 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
-from biasfw.comparing.columns import columns
-from biasfw.comparing.means import settled
+from biasfw.comparing.claims import settled
+from biasfw.comparing.columns import Columns, Floats, columns
 from biasfw.comparing.measure import Shared, Unlike, measure, treatment
+from biasfw.comparing.preference import margins
 from biasfw.comparing.questions import Asking, questions
-from biasfw.comparing.results import Compared, Comparison, Difference, Pair, Question, Rank
+from biasfw.comparing.results import RULE, TABLE, TABLE_RULE, Compared, Comparison, Difference, Pair, Question, Rank
 from biasfw.errors import BiasfwError, UsageError
 from biasfw.plugins import Plugins
 from biasfw.storedrun import StoredRun, common_judge, open_run
@@ -90,10 +91,11 @@ def compare_runs(
             for number, (run, name) in enumerate(zip(runs, judges, strict=True), start=1)
         ),
         pairs=tuple(pairs),
-        ranks=tuple(_ranks(pairs, len(runs))) if manifest["task"] == "choice" else (),
+        ranks=tuple(_ranks(pairs, len(runs))),
         notes=tuple(dict.fromkeys(_notes(runs, judges, pairs))),
         names=_names(first),
         cluster_name=manifest.get("cluster_name", "clusters"),
+        rule=f"{RULE}; {TABLE_RULE}" if any(each.metric == TABLE for each in _differences(pairs)) else RULE,
     )
 
 
@@ -105,10 +107,20 @@ def _pair(
     unlike, shared = measure(a, b, (judges[here], judges[there]))
     _refuse(a, b, unlike, shared, force_common=force_common)
     found = columns(a, b, shared, (judges[here], judges[there]))
-    asked = questions(found, a.bundle.manifest, asking)
+    asked = questions(found, a.bundle.manifest, asking, _margins((a, b), shared, found, asking))
     if not any(question.overall.n for question in asked):
         raise MeasureError(f"{a.path} and {b.path} share no item that the primary score is about", unlike)
     return Pair(here + 1, there + 1, tuple(treatment(a, b)), tuple(unlike), tuple(asked))
+
+
+def _margins(
+    runs: tuple[StoredRun, StoredRun], shared: Shared, found: Columns, asking: Asking
+) -> tuple[Floats, Floats] | None:
+    """Of both runs, where the likelihoods of options were scored and all details are asked for."""
+    if not asking.slices or runs[0].mode != "choices" or runs[0].bundle.manifest["task"] != "choice":
+        return None
+    targets = found.target.tolist()
+    return margins(runs[0], shared.a, targets), margins(runs[1], shared.b, targets)
 
 
 def _refuse(a: StoredRun, b: StoredRun, unlike: list[Unlike], shared: Shared, *, force_common: bool) -> None:
@@ -133,7 +145,8 @@ def _differences(pairs: Iterable[Pair]) -> list[Difference]:
         each
         for pair in pairs
         for question in pair.questions
-        for each in (question.overall, *question.slices, *question.labels)
+        for each in (question.overall, *question.slices, *question.labels, question.preference)
+        if each is not None
     ]
 
 
@@ -147,19 +160,26 @@ def _corrected(pairs: Sequence[Pair]) -> list[Pair]:
             overall=next(done),
             slices=tuple(next(done) for _ in question.slices),
             labels=tuple(next(done) for _ in question.labels),
+            preference=next(done) if question.preference is not None else None,
         )
 
     return [replace(pair, questions=tuple(one(question) for question in pair.questions)) for pair in pairs]
 
 
 def _ranks(pairs: Sequence[Pair], count: int) -> Iterable[Rank]:
-    """From the pairs that can be told apart: 1 + those above a run, and the number of runs less those below it."""
-    conditions = dict.fromkeys(question.condition for pair in pairs for question in pair.questions)
+    """From the pairs that can be told apart: 1 + those above a run, and the number of runs less those below it.
+
+    Only accuracy has a better side: other shares are not ranked. The accuracy of a run that is locked on a position
+    says nothing, so that it stands above or below none.
+    """
+    ranked = [question for pair in pairs for question in pair.questions if question.overall.metric == "accuracy"]
+    conditions = dict.fromkeys(question.condition for question in ranked)
     for condition in conditions:
         above, below = [0] * count, [0] * count
         for pair in pairs:
             for question in pair.questions:
-                if question.condition == condition and question.overall.shown is not None:
+                claimed = question.condition == condition and question.overall.shown in ("higher", "lower")
+                if claimed and not any(question.locks):
                     higher, lower = (pair.a, pair.b) if question.overall.shown == "higher" else (pair.b, pair.a)
                     above[lower - 1] += 1
                     below[higher - 1] += 1
@@ -170,7 +190,8 @@ def _ranks(pairs: Sequence[Pair], count: int) -> Iterable[Rank]:
 def _notes(runs: Sequence[StoredRun], judges: Sequence[str], pairs: Sequence[Pair]) -> Iterable[str]:
     for number, (run, judge) in enumerate(zip(runs, judges, strict=True), start=1):
         for remark in run.remarks(judge):
-            yield f"run {number}: {remark}"
+            if not remark.startswith("position-locked"):  # is said where the difference stands
+                yield f"run {number}: {remark}"
         if run.info["status"] != "complete":
             yield f"run {number} is {run.info['status']}: what it did not answer counts as missing"
         if run.manifest_changed:

@@ -1,19 +1,22 @@
-"""Differences of means and of label tables: estimates, tests, and what the missing answers could have changed."""
+"""Differences of means and of label tables: estimates, tests, and what the missing answers could have changed.
+
+What may be claimed of them is decided in ``claims``, over all comparisons together.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from biasfw._resampling import swap_test
+from biasfw._resampling import smallest_p, swap_test
 from biasfw.comparing.columns import Bools, Floats, Strings
-from biasfw.comparing.results import ALPHA, Difference, Margin
+from biasfw.comparing.results import TABLE, Difference, Margin
 from biasfw.paired import minimum_detectable, paired_mean
 from biasfw.records import Test
-from biasfw.stats import MIN_CLUSTERS, Estimate, holm, sign_flips
+from biasfw.stats import MIN_CLUSTERS, Estimate, sign_flips
 
 NOT_ANSWERED = "(not answered)"
 _ROUNDING = 1e-12
@@ -98,6 +101,8 @@ def _difference(
         detectable=minimum_detectable(estimate.se if differences.any() else None, len(means)),
         family=family,
         se=estimate.se,
+        smallest_p=smallest_p(int((np.abs(differences) > _ROUNDING).sum())),
+        means=means,
     )
 
 
@@ -129,7 +134,7 @@ def table_difference(
         family: for Holm.
         seed: of the swaps that are drawn.
     """
-    metric = "total_variation"
+    metric = TABLE
     if not len(cluster):
         return _nothing(metric, where, family)
     _, codes = np.unique(cluster.astype(str), return_inverse=True)
@@ -166,34 +171,8 @@ def table_difference(
         bounds=(apart, min(1.0, test.statistic + lost)),
         detectable=None,
         family=family,
+        smallest_p=smallest_p(int((np.abs(differences) > _ROUNDING).any(axis=1).sum())),
     )
-
-
-def settled(differences: Sequence[Difference]) -> list[Difference]:
-    """``differences`` with Holm's p within their families, and what may be claimed."""
-    adjusted: list[float | None] = [None] * len(differences)
-    least: list[float | None] = [None] * len(differences)
-    for family in dict.fromkeys(each.family for each in differences):
-        places = [place for place, each in enumerate(differences) if each.family == family]
-        found = holm([differences[place].test.p for place in places])
-        worst = holm([differences[place].p_least for place in places])
-        for place, p, q in zip(places, found, worst, strict=True):
-            adjusted[place], least[place] = p, q
-    return [_claimed(each, p, q) for each, p, q in zip(differences, adjusted, least, strict=True)]
-
-
-def _claimed(each: Difference, adjusted: float | None, least: float | None) -> Difference:
-    each = replace(each, test=replace(each.test, p_adjusted=adjusted))
-    if each.value is None or adjusted is None or least is None:
-        return replace(each, reason=each.reason or each.test.reason)
-    if adjusted < ALPHA and least < ALPHA:
-        side: Literal["higher", "lower", "differ"] = "higher" if each.value > 0 else "lower"
-        return replace(each, shown="differ" if each.metric == "total_variation" else side)
-    if adjusted < ALPHA:
-        return replace(each, reason="the missing answers could undo it")
-    if 2.0 ** (1 - each.clusters) >= ALPHA:
-        return replace(each, reason=f"no test of {each.clusters} clusters can show one")
-    return replace(each, reason="no difference can be shown with this data")
 
 
 def margin_of(scores: Sequence[Scores], kind: Literal["noninferior", "equivalent"], margin: float) -> Margin:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from biasfw import __version__, webpage
-from biasfw.comparing.results import Comparison, Difference, Question
+from biasfw.comparing import words
+from biasfw.comparing.results import TABLE, Comparison, Difference, Question
 
 _FLIPS = 200  # changed answers on the page; all of them are in the file of --flips
 
@@ -17,7 +18,10 @@ def page(found: Comparison) -> str:
                 return str(found.names.get(kind, {}).get(each.slice[axis], each.slice[axis]))
         return "all"
 
-    return webpage.render("compare.html", found=found, groups=_groups, named=named, limit=_FLIPS, program=__version__)
+    return webpage.render(
+        "compare.html", found=found, groups=_groups, named=named, words=words, table=TABLE, limit=_FLIPS,
+        program=__version__,
+    )  # fmt: skip
 
 
 def _groups(question: Question) -> list[tuple[str, list[Difference], str]]:

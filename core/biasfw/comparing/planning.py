@@ -10,7 +10,7 @@ import numpy as np
 from biasfw.comparing.columns import columns
 from biasfw.comparing.measure import Shared
 from biasfw.errors import UsageError
-from biasfw.paired import Detectable, detectable
+from biasfw.paired import MIN_TESTED, Detectable, detectable
 from biasfw.plugins import Plugins
 from biasfw.stats import MIN_CLUSTERS
 from biasfw.storedrun import common_judge, open_run
@@ -33,10 +33,10 @@ def plan(clusters: int, run: Path | None, plugins: Plugins, *, judge: str | None
     For task ``labels`` the variance is that of the label whose share varies most.
 
     Raises:
-        UsageError: fewer than 5 clusters; or the run was not judged.
+        UsageError: fewer than 6 clusters; or the run was not judged.
     """
-    if clusters < MIN_CLUSTERS:
-        raise UsageError(f"--plan is at least {MIN_CLUSTERS}: fewer clusters carry no interval")
+    if clusters < MIN_TESTED:
+        raise UsageError(f"--plan is at least {MIN_TESTED}: no test of fewer clusters can show a difference")
     if run is None:
         basis = "as if rows of a cluster were all alike and half of the clusters right: the worst case"
         return Planned(detectable(_MOST, clusters), _MOST, basis)
@@ -52,7 +52,7 @@ def plan(clusters: int, run: Path | None, plugins: Plugins, *, judge: str | None
     if len(sizes) < MIN_CLUSTERS:
         raise UsageError(f"{run} has {len(sizes)} clusters, too few to tell how much they vary; plan without a run")
     if stored.bundle.manifest["task"] != "labels":
-        hits = [found.a.values["choice"] == found.gold]
+        hits = [(found.a.values["choice"] == found.target) & (found.target != "")]
     else:
         hits = [column == label for column in found.a.values.values() for label in set(column.tolist()) if label]
     variance = max(

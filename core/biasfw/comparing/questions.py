@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from biasfw.comparing.columns import Bools, Columns, Side, Strings
+from biasfw.comparing.columns import Bools, Columns, Floats, Side, Strings
+from biasfw.comparing.locks import lock_of
 from biasfw.comparing.means import NOT_ANSWERED, Scores, margin_of, mean_difference, mean_differences, table_difference
-from biasfw.comparing.results import Difference, Flip, Question
+from biasfw.comparing.preference import preferences
+from biasfw.comparing.results import BOTH_LOCKED, Difference, Flip, Question
 from biasfw.errors import UsageError
 from biasfw.form import JOIN
+from biasfw.records import Test
 from biasfw.storedrun import Record
 
 _AXES = ("category", "language")
@@ -30,53 +33,93 @@ class Asking:
     slices: bool = True  # also by category, language and label
 
 
-def questions(columns: Columns, manifest: Record, asking: Asking) -> list[Question]:
+def questions(
+    columns: Columns, manifest: Record, asking: Asking, margins: tuple[Floats, Floats] | None = None
+) -> list[Question]:
     """One question for each condition that carries values, in the order of the items; controls are left out.
 
+    Args:
+        columns: the responses that both runs have.
+        manifest: of their benchmark.
+        asking: what is asked beside the difference.
+        margins: (n,) log-probability of the option that counts less that of the other, of both runs, where there are.
+
     Raises:
-        UsageError: the benchmark's task has no comparison, or shares of labels were asked to be "not worse".
+        UsageError: shares that have no better side were asked to be "not worse".
     """
-    task = manifest["task"]
-    if task not in ("choice", "labels"):
-        raise UsageError(f"{manifest['name']}: runs of task {task!r} cannot be compared yet")
-    if task == "labels" and asking.kind == "noninferior":
-        raise UsageError("no share of a label is better than another; use --equivalent with --margin")
+    labels = manifest["task"] == "labels"
+    if asking.kind == "noninferior" and (labels or columns.role):
+        what = "a label" if labels else f"{columns.role} picks"
+        raise UsageError(f"no share of {what} is better than another; use --equivalent with --margin")
     controls = manifest.get("controls", {}).get("categories", ())
     valued = [name for name in columns.names("condition") if manifest["conditions"].get(name, {}).get("valued", True)]
     control = np.isin(columns.category.astype(str), list(controls))
     found = []
     for condition in valued:
         rows = np.asarray((columns.condition == condition) & ~control, dtype=np.bool_)
-        found.append((_choice if task == "choice" else _labels)(columns, rows, condition, asking))
+        if labels:
+            found.append(_labels(columns, rows, condition, asking))
+        else:
+            found.append(_choice(columns, rows, condition, asking, margins))
     return found
 
 
-def _choice(columns: Columns, rows: Bools, condition: str, asking: Asking) -> Question:
-    """Accuracy by row: what is not answered is not right."""
-    rows = rows & (columns.gold != "")
+def _choice(
+    columns: Columns, rows: Bools, condition: str, asking: Asking, margins: tuple[Floats, Floats] | None
+) -> Question:
+    """The share of rows that pick the right option, or the one with the role: what is not answered does not."""
+    rows = rows & (columns.target != "")
     sides = (columns.a, columns.b)
-    hits = [np.asarray(side.values["choice"] == columns.gold, dtype=np.bool_) for side in sides]
+    hits = [np.asarray(side.values["choice"] == columns.target, dtype=np.bool_) for side in sides]
     scores = Scores(columns.cluster, hits[0], hits[1], *(~side.answered("choice") for side in sides))
+    metric = "choice_share" if columns.role else "accuracy"
+    role = {"role": columns.role} if columns.role else {}
+    locks = lock_of(columns, rows, sides[0]), lock_of(columns, rows, sides[1])
 
     def difference(part: Bools, where: dict[str, str], family: str) -> Difference:
-        return mean_difference(scores.where(part), "accuracy", where, family, asking.seed)
+        found = mean_difference(scores.where(part), metric, {**where, **role}, family, asking.seed)
+        both = all(locks) or ("language" in where and all(lock_of(columns, part, side) for side in sides))
+        return replace(found, test=_withheld(found.test)) if both else found
 
     overall = difference(rows, {"condition": condition}, "overall")
     slices = tuple(difference(*each) for each in _slices(columns, rows, condition) if asking.slices)
     margin = margin_of([scores.where(rows)], asking.kind, asking.margin) if asking.kind and asking.margin else None
     return Question(
-        condition, overall, slices, (), margin, _right_and_wrong(scores.where(rows)), _flips(columns, rows, "choice")
+        condition,
+        overall,
+        slices,
+        (),
+        margin,
+        _agreeing(scores.where(rows), columns.role or "right"),
+        _flips(columns, rows, "choice"),
+        locks=locks,
+        role=columns.role,
+        preference=_preference(columns, rows, condition, asking, margins),
     )
 
 
-def _right_and_wrong(scores: Scores) -> dict[str, int]:
+def _withheld(test: Test) -> Test:
+    return Test(test.null, "not made", None, reason=BOTH_LOCKED)
+
+
+def _preference(
+    columns: Columns, rows: Bools, condition: str, asking: Asking, margins: tuple[Floats, Floats] | None
+) -> Difference | None:
+    scores = preferences(columns, rows, margins) if margins is not None else None
+    if scores is None:
+        return None
+    where = {"condition": condition, "statistic": "share_positive"}
+    return mean_difference(scores, "order_averaged_preference", where, "order-averaged preference", asking.seed)
+
+
+def _agreeing(scores: Scores, what: str) -> dict[str, int]:
     unclear = scores.open_a | scores.open_b
     a, b = scores.hit_a & ~unclear, scores.hit_b & ~unclear
     return {
-        "both right": int((a & b).sum()),
-        "only the first right": int((a & ~b & ~unclear).sum()),
-        "only the second right": int((b & ~a & ~unclear).sum()),
-        "both wrong": int((~a & ~b & ~unclear).sum()),
+        f"both {what}": int((a & b).sum()),
+        f"only the first {what}": int((a & ~b & ~unclear).sum()),
+        f"only the second {what}": int((b & ~a & ~unclear).sum()),
+        "both wrong" if what == "right" else f"neither {what}": int((~a & ~b & ~unclear).sum()),
         "not answered in at least one": int(unclear.sum()),
     }
 

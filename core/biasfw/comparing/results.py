@@ -6,10 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from biasfw.comparing.measure import Unlike
 from biasfw.records import Interval, Test
 
 ALPHA = 0.05
+TABLE = "total_variation"  # the metric of whole tables of labels
+RULE = (
+    "a difference is claimed only where two things agree: the test (p below .05 after Holm's correction over all "
+    "comparisons of a kind, also with missing answers at their worst) and the interval (without 0, at 95 % for all "
+    "comparisons of that kind together)"
+)
+BOTH_LOCKED = "both runs are position-locked: their accuracies say nothing about bias, nor does the difference"
+TABLE_RULE = "tables of labels have no interval: there the test alone decides"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +29,11 @@ class Difference:
 
     ``value`` is a mean difference (``a - b``, every cluster with equal weight) or, for whole tables of labels, their
     total variation, where ``a`` and ``b`` are null. ``bounds`` are the least and the greatest value that the missing
-    answers could have given. ``p_least`` is p where they fall against the difference. ``shown`` is set only if it
-    stands then, too, after Holm over ``family``; else ``reason`` says why not.
+    answers could have given. ``p_least`` is p where they fall against the difference.
+
+    ``interval`` holds with 95 % by itself, ``simultaneous`` together with those of all ``comparisons`` of the
+    ``family`` (null where there is only one). ``shown`` is set only if ``RULE`` holds; else ``reason`` says why not,
+    and ``alone`` which of the two would have shown one. ``smallest_p``: the test cannot come below it, before Holm.
     """
 
     metric: str
@@ -39,6 +53,26 @@ class Difference:
     se: float | None = None
     shown: Literal["higher", "lower", "differ"] | None = None
     reason: str | None = None
+    simultaneous: Interval | None = None
+    comparisons: int = 1
+    smallest_p: float | None = None
+    alone: Literal["test", "interval"] | None = None
+    # (C, 5), as ``Scores.by_cluster`` has it: intervals at another level are made of it.
+    means: NDArray[np.float64] | None = field(default=None, compare=False, repr=False, metadata={"stored": False})
+
+    @property
+    def outer(self) -> Interval | None:
+        """The interval that claims are held against."""
+        return self.simultaneous or self.interval
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """One position is picked in every order in ``share`` of ``pairs``: accuracy then says nothing about bias."""
+
+    position: int
+    share: float
+    pairs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +113,9 @@ class Question:
     margin: Margin | None
     counts: Mapping[str, int]  # how pairs of responses agree
     flips: tuple[Flip, ...]
-    notes: tuple[str, ...] = ()
+    locks: tuple[Lock | None, Lock | None] = (None, None)  # of the first and of the second run
+    role: str = ""  # of the options whose share is compared; "" for right ones, and for labels
+    preference: Difference | None = None  # share of pairs whose order-averaged likelihoods prefer that option
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +163,7 @@ class Comparison:
     canary: str
     runs: tuple[Compared, ...]
     pairs: tuple[Pair, ...]
+    rule: str  # what is claimed, and when
     ranks: tuple[Rank, ...] = ()
     notes: tuple[str, ...] = ()
     names: Mapping[str, Any] = field(default_factory=dict)  # categories, slots and labels as people read them

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from biasfw.comparing import Asking, MeasureError, compare_runs
 from biasfw.errors import BiasfwError, UsageError
 from biasfw.keys import sha256_json
+from biasfw.leaderboard.order import order
 from biasfw.plugins import Plugins
 from biasfw.storedrun import Record, StoredRun, open_run
 
@@ -57,6 +56,7 @@ class Board:
     canary: str
     ranked: tuple[Entry, ...]
     apart: tuple[tuple[str, tuple[Entry, ...]], ...]  # why they stand apart, and who
+    order: str  # how they are ranked, or why they are not
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +130,14 @@ def _board(members: Sequence[tuple[StoredRun, str, Record]], condition: str, man
     kept: list[tuple[StoredRun, str, Record]] = []
     apart: dict[str, list[Entry]] = {}
     for run, judge, score in members:
-        why = _why_apart(run, manifest)
+        why = _why_apart(run, judge, manifest)
         if why is None:
             kept.append((run, judge, score))
         else:
             apart.setdefault(why, []).append(_entry(run, judge, score))
-    ranks = _ranks(kept, condition) if manifest["task"] == "choice" else {}
-    entries = [_entry(run, judge, score, ranks.get(place)) for place, (run, judge, score) in enumerate(kept)]
-    entries.sort(key=lambda each: (each.best or 0, each.worst or 0, each.model))
+    ordered = order(kept, condition)
+    entries = [_entry(run, judge, score, ordered.ranks.get(place)) for place, (run, judge, score) in enumerate(kept)]
+    entries.sort(key=lambda each: (each.best is None, each.best or 0, each.worst or 0, each.model))
     first, judge, score = members[0]
     said = manifest["interpretation"]
     return Board(
@@ -157,6 +157,7 @@ def _board(members: Sequence[tuple[StoredRun, str, Record]], condition: str, man
         canary=manifest["canary"],
         ranked=tuple(entries),
         apart=tuple((why, tuple(rows)) for why, rows in apart.items()),
+        order=ordered.said,
     )
 
 
@@ -209,7 +210,7 @@ def _entry(run: StoredRun, judge: str, score: Record, rank: tuple[int, int] | No
     )
 
 
-def _why_apart(run: StoredRun, manifest: Record) -> str | None:
+def _why_apart(run: StoredRun, judge: str, manifest: Record) -> str | None:
     if run.info["config"]["backend"] == "reference":
         return "Fixed rules, no models: what they score shows what the number can mean"
     builders = [name for name in manifest["authorship"].get("models", ()) if _is_model(run.model, name)]
@@ -220,6 +221,8 @@ def _why_apart(run: StoredRun, manifest: Record) -> str | None:
         )
     if run.info["status"] != "complete":
         return "Not complete: some responses are missing"
+    if any(remark.startswith("position-locked") for remark in run.remarks(judge)):
+        return "Position-locked: one position is picked whatever stands there, so that accuracy says nothing about bias"
     return None
 
 
@@ -241,14 +244,3 @@ def _is_model(model: str, name: str) -> bool:
 
 def _tokens(model: str) -> list[str]:
     return [each for each in re.split(r"[^a-z0-9]+", re.split(r"[/\\]", model)[-1].lower()) if each]
-
-
-def _ranks(members: Sequence[tuple[StoredRun, str, Any]], condition: str) -> dict[int, tuple[int, int]]:
-    """Place -> the ranks that a run may have: from the pairs whose difference is shown, after Holm over all pairs."""
-    if len(members) < 2:
-        return dict.fromkeys(range(len(members)), (1, 1))
-    try:
-        found = compare_runs([run for run, _, _ in members], Asking(slices=False), judge=members[0][1])
-    except MeasureError:
-        return {}
-    return {rank.run - 1: (rank.best, rank.worst) for rank in found.ranks if rank.condition == condition}
