@@ -6,7 +6,7 @@ import glob
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from biasfw.cli._common import print_json, say
 from biasfw.cli._forecast import ROUGH, Tokens, cost, forecast, missing_price
@@ -17,6 +17,7 @@ from biasfw.plan import Plan, make_plan
 from biasfw.plugins import Plugins
 from biasfw.records import Request
 from biasfw.sitting import questions_per_response
+from biasfw.specs import BackendSpec
 from biasfw.store import read_run
 from biasfw.textfile import read_jsonl
 
@@ -33,7 +34,7 @@ def print_plan(config: RunConfig, plugins: Plugins, *, as_json: bool) -> None:
         tokens.add(request, request_texts(request))
         choices += len(request.choices)
     known = measured(plan)
-    scored = plan.protocol.mode == "choices" and "choices" in plan.backend.spec.capabilities
+    scored = plan.protocol.mode == "choices" and "choices" in cast("BackendSpec", plan.backend.spec).capabilities
     told = forecast(tokens, requests, known[0] if known else (), scored=scored)
     document = {
         "benchmark": plan.bundle.full_name,

@@ -127,7 +127,8 @@ class Wrappers:
     def _tag(self, tag: regex.Match[str], text: str) -> str:
         name = tag["name"]
         small = name.casefold()
-        opens_word = text[tag.end() : tag.end() + 1].isalnum()  # "the <b>right one": not closed
+        after = text[tag.end() : tag.end() + 1]
+        opens_word = name == small and after.isascii() and after.isalnum()  # "the <b>right one": not closed
         if small in _FORMATS and (len(name) > 1 or tag["close"] or f"</{name}>" in text or opens_word):
             return " "
         if tag["close"] or small in _BLOCKS:
