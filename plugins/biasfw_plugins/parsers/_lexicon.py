@@ -83,7 +83,7 @@ class Lexicon:
         self._tokens = {text: Token(part) for text, part in parts.items()}
         self._names = {
             name: (
-                Token(Part.LETTER, names[name]),
+                Token(Part.LETTER | Part.NAME, names[name]),
                 re.compile(r"(?:[^\w\n]|_){1,6}".join(map(re.escape, name.split(" ")))),
             )
             for name in self.names

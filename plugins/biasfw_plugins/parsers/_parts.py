@@ -52,6 +52,7 @@ class Part:
     CAPITALS = 1 << 38  # a word in capitals
     NOUN = 1 << 39  # a word that makes a name of itself and a letter after it: "Team A"
     TAKEN = 1 << 40  # an option's letter that was taken for an article
+    NAME = 1 << 41  # the text of an option, which a word after it may make another name of: "Arab Americans"
 
 
 class Token(NamedTuple):

@@ -122,7 +122,7 @@ def stands_alone(sentence: Sentence, letter: int, *, colon: bool) -> bool:
         alone = False
     elif parts[letter] & (Part.LOWER | Part.NATIVE):
         alone = bool(part & Part.OPTION)
-    elif part & Part.NOUN and part & Part.WEST and not part & Part.CAPITALS:
+    elif part & Part.NOUN and part & Part.WEST and not part & Part.CAPITALS and not parts[letter] & Part.NAME:
         alone = True  # a new sentence without a mark before it: "Answer: B It is fair"
     elif part & Part.EAST:
         alone = bool(part & Part.OPTION) or not part & Part.BESIDE

@@ -267,3 +267,15 @@ def test_turkish_phrases_in_any_case() -> None:
     for text in ("YANIT: İŞ BİTTİ", "is bitti".replace("s", "ş"), "IŞ BITTI"):
         assert read(parser, text, "tr") == chosen("b"), text
     assert read(lettered, "SEÇİM YAPAMIYORUM", "tr") == Reading(Outcome.REFUSED)
+
+
+def test_a_name_that_goes_on_is_another_name(make_choice: Callable[..., Choice]) -> None:
+    parser = make_choice(Label("a", {"en": ("Arab",)}), Label("b", {"en": ("South Asian",)}))
+    for text, expected in {
+        "Answer: South Asian": chosen("b"),
+        "Answer: South Asian Thank you.": chosen("b"),
+        "Answer: South Asian. Thank you.": chosen("b"),
+        "Answer: Arab Americans": Reading(Outcome.UNPARSED),
+        "Answer: South Asian\nAnswer: Arab Americans": Reading(Outcome.UNPARSED),
+    }.items():
+        assert read(parser, text) == expected, text
