@@ -330,7 +330,7 @@ def _t_quantile(level: float, clusters: int) -> float:
 
 
 def _too_few(clusters: int) -> str:
-    return f"{clusters} of at least {MIN_CLUSTERS} clusters"
+    return f"{clusters} cluster{'s' * (clusters != 1)}, an interval takes {MIN_CLUSTERS}"
 
 
 def wilson_form(mean: float, n: float, quantile: float) -> tuple[float, float]:

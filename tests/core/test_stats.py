@@ -52,7 +52,7 @@ def test_no_rows_and_one_row_have_no_interval_but_a_reason(values: list[float]) 
 def test_below_five_clusters_the_value_stays_and_the_interval_goes() -> None:
     four, five = (clustered_proportion([0, 1, 1, 1, 0][:count], range(count)) for count in (4, 5))
     assert four.mean == 0.75
-    assert (four.low, four.high, four.reason) == (None, None, "4 of at least 5 clusters")
+    assert (four.low, four.high, four.reason) == (None, None, "4 clusters, an interval takes 5")
     assert five.low is not None
 
 

@@ -100,7 +100,7 @@ def test_what_the_missing_answers_could_turn_is_not_said() -> None:
 
 
 def test_where_no_interval_can_be_given_nothing_is_said() -> None:
-    assert place(4, 0, of=4) == Standing(None, "4 of at least 5 clusters")
+    assert place(4, 0, of=4) == Standing(None, "4 clusters, an interval takes 5")
 
 
 @given(st.integers(0, 40), st.integers(0, 40), st.floats(0.05, 0.95), st.randoms(use_true_random=False))

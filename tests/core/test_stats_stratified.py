@@ -89,7 +89,7 @@ def test_more_strata_than_clusters_can_carry() -> None:
     assert estimate.mean == pytest.approx(0.5)
     assert (estimate.low, estimate.reason) == (None, "6 clusters are too few for 6 strata")
     few = stratified_proportion(np.ones((3, 1)), np.full((3, 1), 2))
-    assert (few.mean, few.reason) == (0.5, "3 of at least 5 clusters")
+    assert (few.mean, few.reason) == (0.5, "3 clusters, an interval takes 5")
     none = stratified_proportion(np.zeros((0, 0)), np.zeros((0, 0)))
     assert (none.mean, none.reason) == (None, "no rows")
 

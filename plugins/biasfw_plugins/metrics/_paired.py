@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from biasfw import Score, Test, clustered_mean, sign_flips
-from biasfw_plugins.metrics._view import FEW_CLUSTERS, Denominator, holm_adjusted
+from biasfw_plugins.metrics._view import FEW_CLUSTERS, Denominator, holm_adjusted, too_few
 from biasfw_plugins.metrics._weights import Bools, Floats, Ints, Mass
 
 _FEW = 12  # clusters: so few have all their signs tried, which costs nothing
@@ -132,7 +132,7 @@ def filled(base: Score, found: Differences, tests: Sequence[Test], *, unpaired: 
             continue
         values = found.values[:, place]
         value = float(values.mean())
-        few = f"only {score.clusters} clusters: too few to tell much" if score.clusters < FEW_CLUSTERS else None
+        few = too_few(score.clusters) if score.clusters < FEW_CLUSTERS else None
         yield replace(
             score,
             value=value,

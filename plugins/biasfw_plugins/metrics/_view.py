@@ -112,7 +112,7 @@ class View:
         """What a reader must know although there is a value."""
         remarks = []
         if self.clusters < FEW_CLUSTERS:
-            remarks.append(f"only {self.clusters} clusters: too few to tell much")
+            remarks.append(too_few(self.clusters))
         if self.partnerless:
             remarks.append(f"{self.partnerless} answered rows have no partner and are not calibrated")
         return "; ".join(remarks) or None
@@ -125,6 +125,16 @@ def holm_adjusted(scores: Sequence[Score]) -> Iterator[Score]:
     """``scores`` with their p-values adjusted over all of them: they are one family."""
     for score, p in zip(scores, holm([score.test.p if score.test else None for score in scores]), strict=True):
         yield replace(score, test=replace(score.test, p_adjusted=p)) if score.test else score
+
+
+def only(clusters: int) -> str:
+    """So few clusters, in words."""
+    return f"only {clusters} cluster{'s' * (clusters != 1)}"
+
+
+def too_few(clusters: int) -> str:
+    """The remark beside a value of so few clusters."""
+    return f"{only(clusters)}: too few to tell much"
 
 
 def _clipped(share: float) -> float:

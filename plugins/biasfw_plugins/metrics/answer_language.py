@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from biasfw import ComponentContext, Outcome, Score, Table, proportion_from_cluster_sums
 from biasfw_plugins.metrics._cells import Cell, Cells
-from biasfw_plugins.metrics._view import FEW_CLUSTERS
+from biasfw_plugins.metrics._view import FEW_CLUSTERS, too_few
 
 _ASKED = "asked"
 _METHOD = "script"
@@ -101,5 +101,5 @@ def _remark(found: Counter[str], unread: int, clusters: int) -> str | None:
     if unread:
         remarks.append(f"{unread} without enough letters to go by")
     if clusters < FEW_CLUSTERS:
-        remarks.append(f"only {clusters} clusters: too few to tell much")
+        remarks.append(too_few(clusters))
     return "; ".join(remarks) or None

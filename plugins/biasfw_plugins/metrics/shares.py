@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from biasfw import ComponentContext, Estimate, Score, Table, simultaneous_level
-from biasfw_plugins.metrics._view import DENOMINATORS, FEW_CLUSTERS, Denominator, View
+from biasfw_plugins.metrics._view import DENOMINATORS, FEW_CLUSTERS, Denominator, View, only
 from biasfw_plugins.metrics._views import Views, chosen_slots
 
 
@@ -123,5 +123,5 @@ def _standing_out(estimates: Sequence[Estimate], *, highest: bool) -> int | None
 
 def _why_not(view: View) -> str:
     if view.clusters < FEW_CLUSTERS:
-        return f"only {view.clusters} clusters"
+        return only(view.clusters)
     return "the simultaneous intervals overlap"

@@ -125,7 +125,7 @@ def test_small_slices_are_marked(compute: Any, one: Any, table_of: Any, row: Any
     rows = [row(("ants", "bees"), source=f"s{place}", category="work" if place else "food") for place in range(11)]
     scores = compute("label_share", table_of(rows, form), form, slot="praised")
     assert one(scores, "all", label="ants").reason is None
-    assert one(scores, "all", label="ants", category="food").reason == "only 1 clusters: too few to tell much"
+    assert one(scores, "all", label="ants", category="food").reason == "only 1 cluster: too few to tell much"
     assert one(scores, "all", label="ants", category="work").reason is None
 
 

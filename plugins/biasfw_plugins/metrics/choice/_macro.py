@@ -8,7 +8,7 @@ import numpy as np
 
 from biasfw import Estimate, Score, stratified_proportion
 from biasfw_plugins.metrics._cells import Cell
-from biasfw_plugins.metrics._view import DENOMINATORS, FEW_CLUSTERS, Denominator
+from biasfw_plugins.metrics._view import DENOMINATORS, FEW_CLUSTERS, Denominator, only
 from biasfw_plugins.metrics._weights import Floats, Ints
 from biasfw_plugins.metrics.choice._columns import Columns
 from biasfw_plugins.metrics.choice._units import Units, nothing_answered
@@ -37,7 +37,7 @@ def macro_accuracies(columns: Columns, cell: Cell) -> Iterator[Score]:
         chances = [part.reference(over) for part in parts]
         known = [chance for chance in chances if chance is not None]
         value = estimate.mean
-        few = f"only {estimate.clusters} clusters" if estimate.clusters < FEW_CLUSTERS else None
+        few = only(estimate.clusters) if estimate.clusters < FEW_CLUSTERS else None
         nothing = f"nothing was answered in {', '.join(silent)}" if units.known.any() else None
         yield Score(
             metric="accuracy",

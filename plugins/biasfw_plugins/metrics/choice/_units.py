@@ -14,7 +14,7 @@ import numpy as np
 
 from biasfw import Estimate, Score, Test, point_test, proportion_from_cluster_sums, standing
 from biasfw_plugins.metrics._paired import by_family
-from biasfw_plugins.metrics._view import FEW_CLUSTERS, Denominator
+from biasfw_plugins.metrics._view import FEW_CLUSTERS, Denominator, too_few
 from biasfw_plugins.metrics._weights import Bools, Floats, Ints
 
 CHANCE = "a uniform choice among the options"
@@ -85,7 +85,7 @@ class Units:
         estimate = self.estimate(over)
         remark, test = fields.pop("remark", None), fields.pop("test", None)
         defined = bool(self.known.any())
-        reasons = [f"only {estimate.clusters} clusters: too few to tell much"] * (estimate.clusters < FEW_CLUSTERS)
+        reasons = [too_few(estimate.clusters)] * (estimate.clusters < FEW_CLUSTERS)
         return Score(
             metric=metric,
             value=estimate.mean if defined else None,

@@ -8,7 +8,7 @@ import numpy as np
 
 from biasfw import ComponentContext, Score, Table, proportion_from_cluster_sums
 from biasfw_plugins.metrics._cells import Cell
-from biasfw_plugins.metrics._view import DENOMINATORS, FEW_CLUSTERS
+from biasfw_plugins.metrics._view import DENOMINATORS, FEW_CLUSTERS, too_few
 from biasfw_plugins.metrics._weights import Bools, Floats, Ints
 from biasfw_plugins.metrics.choice._columns import NO_GOLD, Columns
 from biasfw_plugins.metrics.choice._units import nothing_answered
@@ -95,7 +95,7 @@ def _baseline(columns: Columns, cell: Cell, rule: str, values: Floats | None, un
     known = np.zeros(len(columns.table)) if values is None else values
     sums = np.bincount(columns.clusters[rows], weights=known[rows], minlength=len(sizes))
     estimate = proportion_from_cluster_sums(sums, sizes)
-    few = f"only {estimate.clusters} clusters: too few to tell much" if estimate.clusters < FEW_CLUSTERS else None
+    few = too_few(estimate.clusters) if estimate.clusters < FEW_CLUSTERS else None
     defined = values is not None and estimate.mean is not None
     return Score(
         metric="confound_baselines",

@@ -10,7 +10,7 @@ import numpy as np
 from biasfw import ComponentContext, Estimate, Score, Table, clustered_mean, sign_flip
 from biasfw_plugins.metrics._cells import Cell
 from biasfw_plugins.metrics._paired import by_family
-from biasfw_plugins.metrics._view import FEW_CLUSTERS
+from biasfw_plugins.metrics._view import FEW_CLUSTERS, too_few
 from biasfw_plugins.metrics._weights import Bools, Floats, Ints, label_codes
 from biasfw_plugins.metrics.choice._columns import NO_GOLD, Columns
 from biasfw_plugins.metrics.choice._pairs import Pairs
@@ -91,7 +91,7 @@ def _of_cell(pairs: Pairs, cell: Cell, found: _Preferences, nothing: str) -> Ite
     )
     yield replace(share, denominator="returned")
     mean = clustered_mean(found.g[found.scored], units.clusters[found.scored])
-    few = f"only {mean.clusters} clusters: too few to tell much"
+    few = too_few(mean.clusters)
     yield replace(
         share,
         denominator="returned",

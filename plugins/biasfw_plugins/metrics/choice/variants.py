@@ -11,7 +11,7 @@ import numpy as np
 from biasfw import ComponentContext, Interval, Score, Table, clustered_mean, simultaneous_level
 from biasfw_plugins.metrics._cells import Cell, factorised
 from biasfw_plugins.metrics._paired import joint_codes
-from biasfw_plugins.metrics._view import DENOMINATORS, FEW_CLUSTERS
+from biasfw_plugins.metrics._view import DENOMINATORS, FEW_CLUSTERS, too_few
 from biasfw_plugins.metrics._weights import Bools, Floats, Ints
 from biasfw_plugins.metrics.choice._columns import NO_GOLD, Columns
 from biasfw_plugins.metrics.choice._units import Units, nothing_answered
@@ -63,7 +63,7 @@ def _spreads(columns: Columns, cell: Cell) -> Iterator[Score]:
             bounds = min(bounds[0], value), max(bounds[1], value)
             interval = differences.interval(statistic, value)
         clusters = len(np.unique(units.clusters))
-        few = f"only {clusters} clusters: too few to tell much" if clusters < FEW_CLUSTERS else None
+        few = too_few(clusters) if clusters < FEW_CLUSTERS else None
         yield Score(
             metric="variant_spread",
             value=value,
