@@ -105,7 +105,11 @@ def _stated(sentences: Sequence[tuple[Sentence, bool]]) -> list[Statement]:
             continue
         found = statements(sentence) or unread(sentence)
         final = bare(sentence) if index and not found and _is_final(sentences, index) else None
-        stated += [final] if final else found
+        if final and any(each.level is Level.CHOOSES and each.key not in (None, final.key) for each in stated):
+            found = [Statement(Level.CHOOSES, None, about=final.key)]  # "Answer: A. Actually B."
+        elif final:
+            found = [final]
+        stated += found
     return stated
 
 

@@ -149,6 +149,8 @@ def leading(sentence: Sentence) -> int | None:
     after = parts[place + 1] if place + 1 < len(parts) else 0
     if after & Part.COMMA and _goes_on(sentence, place):
         return None
+    if after & (Part.COLON | Part.DASH) and parts[-1] & Part.LETTER and _goes_on(sentence, place):  # "A - sorry, B"
+        return None
     apart = not after or after & _BREAKING or parts[place] & Part.LABEL or sentence.stands_beside(place + 1)
     return place if apart else None
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from biasfw_plugins.parsers._parts import Part
+from biasfw_plugins.parsers._parts import Part, all_parts
 from biasfw_plugins.parsers._sentence import Sentence
 
 _ENDING = (
@@ -116,6 +116,8 @@ def stands_alone(sentence: Sentence, letter: int, *, colon: bool) -> bool:
         alone = place + 1 < len(parts) and bool(parts[place + 1] & Part.NOT)
     elif colon and part & Part.FILLER_AFTER and parts[letter] & Part.WORDLIKE and _word_at(parts, place + 1):
         alone = False  # "Answer: A thank you note"
+    elif part & Part.OPEN and all_parts(parts[place + 1 : place + 2]) & (Part.NOT | Part.NOT_AFTER):
+        alone = not all_parts(parts[place + 2 : place + 3]) & Part.CLOSE  # "Answer: A (wrong)"
     elif part & (_ENDING | Part.BETTER | Part.CHOSEN):
         alone = True
     elif part & (Part.LINK | Part.ALL | Part.AMONG):

@@ -42,10 +42,12 @@ def decide(lines: Sequence[Line], options: Sequence[str], *, cut: bool) -> Verdi
 
 def _decide(lines: Sequence[Line], options: Sequence[str], *, cut: bool) -> Verdict:
     stated = _statements(lines, options, cut=cut)
-    chosen = [each for each in stated if each.level is Level.CHOOSES]
-    if chosen:
-        last = chosen[-1]
-        if last.about is not None and {_option(each) for each in stated} == {last.about}:
+    places = [place for place, each in enumerate(stated) if each.level is Level.CHOOSES]
+    if places:
+        chosen, last, later = [stated[place] for place in places], stated[places[-1]], stated[places[-1] + 1 :]
+        if last.key is None and later and all(each.level is Level.NAMES and each.key == later[0].key for each in later):
+            last = later[0]  # "Answer: not A. B."
+        elif last.about is not None and {_option(each) for each in stated} == {last.about}:
             last = next((each for each in reversed(stated) if each.key is not None), last)
         return Verdict(last.key, last.open, last.loose, len({_option(each) for each in chosen}) > 1)
     keys = {each.key for each in stated}
