@@ -51,42 +51,23 @@ def _whole(manifest: Mapping[str, Any]) -> bool:
 
 def _wrong_options(seed: Seed, manifest: Mapping[str, Any]) -> Iterator[Flaw]:
     keys = [choice.key for choice in seed.choices]
+    texts = [choice.text.strip() for choice in seed.choices]
     letters = manifest.get("letters", {}).get(seed.language, ())
-    possible = (
-        (
-            "/choices",
-            len(keys) < 2,
-            f"a choice item has two or more options (choices), this one has {len(keys)}; add them",
-        ),
-        (
-            "/choices",
-            # A language without letters is one that the benchmark does not have, which is told elsewhere.
-            bool(letters) and len(keys) > len(letters),
-            f"it has {len(keys)} options, the manifest letters for {len(letters)}; add letters",
-        ),
-        (
-            "/choices",
-            not all(choice.text.strip() for choice in seed.choices),
-            "one of its options has no text but white space; write it",
-        ),
-        ("/choices", len(set(keys)) < len(keys), "two of its options have the same key; give each its own"),
-        (
-            "/choices",
-            len({choice.text.strip() for choice in seed.choices}) < len(keys),
-            "two of its options have the same text; nothing could be told from a pick",
-        ),
-        (
-            "/gold",
-            seed.gold is not None and seed.gold not in keys,
-            f"gold {seed.gold!r} is none of its options; it has: {listed(keys)}",
-        ),
-        (
-            "/order",
-            bool(seed.order) and sorted(seed.order) != sorted(keys),
-            f"order names {listed(seed.order)}, its options are {listed(keys)}; name each once",
-        ),
-    )
-    return (Flaw(pointer, message) for pointer, flawed, message in possible if flawed)
+    if len(keys) < 2:
+        yield Flaw("/choices", f"a choice item has two or more options (choices), this one has {len(keys)}; add them")
+    if letters and len(keys) > len(letters):  # a language without letters is none of the benchmark's: told elsewhere
+        yield Flaw("/choices", f"it has {len(keys)} options, the manifest letters for {len(letters)}; add letters")
+    if not all(texts):
+        yield Flaw("/choices", "one of its options has no text but white space; write it")
+    if len(set(keys)) < len(keys):
+        yield Flaw("/choices", "two of its options have the same key; give each its own")
+    if len(set(texts)) < len(texts):
+        yield Flaw("/choices", "two of its options have the same text; nothing could be told from a pick")
+    if seed.gold is not None and seed.gold not in keys:
+        yield Flaw("/gold", f"gold {seed.gold!r} is none of its options; it has: {listed(keys)}")
+    if seed.order and sorted(seed.order) != sorted(keys):
+        what = f"order names {listed(seed.order)}, its options are {listed(keys)}; name each once"
+        yield Flaw("/order", what)
 
 
 def _wrong_pair(seed: Seed) -> Iterator[Flaw]:

@@ -48,6 +48,7 @@ def _gold(seen: Inspected, split: Split) -> None:
     if len(positions) < _FEWEST:
         return
     sizes = [each.total() for each in positions.values()]
+    locked = max(total.values()) >= LOCKED * count  # of the other positions nothing more need be told
     for at in range(1, options + 1):
         share = proportion_from_cluster_sums([each[at] for each in positions.values()], sizes)
         said = (
@@ -58,7 +59,9 @@ def _gold(seen: Inspected, split: Split) -> None:
             what = f"order-locked gold: {said}, so a model that always takes it is right"
             way = "ask in every order (orders: design: rotations), or mix the positions"
             tell(seen, warn_or_err(split), first, "/gold", f"{what}; {way}")
-        elif share.low is not None and share.high is not None and not share.low <= 1 / options <= share.high:
+        elif locked or share.low is None or share.high is None:
+            continue
+        elif not share.low <= 1 / options <= share.high:
             tell(seen, "warning", first, "/gold", f"{said}, chance is {1 / options:.0%}; ask in every order, or mix")
 
 

@@ -37,6 +37,7 @@ class _Row(NamedTuple):
     path: Path
     name: str
     flawed: bool  # whether some of its cells are wrong
+    clean: bool  # whether no text in it needs a look
 
 
 @dataclass
@@ -67,7 +68,7 @@ class Items:
             BiasfwError: the file cannot be read at all, or not beyond some place.
         """
         fits = schemas.valid("item")
-        for read, flaws, place, name in _rows(path):
+        for read, flaws, place, name, clean in _rows(path):
             self.rows += 1
             self.errors += flaws
             if flaws and read is None:
@@ -77,7 +78,7 @@ class Items:
                 known = {"language": next(iter(self.languages), "und"), "category": next(iter(self.categories), "-")}
                 value = {"source_id": name, **known, **read}
             if fits(value):
-                self._take(make_seed(value), value, place, _Row(path, name, bool(flaws)))
+                self._take(make_seed(value), value, place, _Row(path, name, bool(flaws), clean))
             else:
                 self.errors += [place(each.pointer, each.message) for each in schemas.problems("item", value)]
 
@@ -92,7 +93,7 @@ class Items:
             found.append(place("/source_id", f"{what}; give every item its own"))
         else:
             self._seen[identity] = here, seed.source_id
-        for pointer, text in texts(value):
+        for pointer, text in () if row.clean else texts(value):
             if not text.isascii() or _ODD.search(text):
                 self._text(pointer, text, place, found)
         self.errors += found
@@ -140,15 +141,23 @@ class Items:
         yield from seedcheck.flaws(seed, self.manifest, self.categories)
 
 
-def _rows(path: Path) -> Iterator[tuple[Any, list[Problem], Place, str]]:
-    """The value of a row, if it has one; what is wrong with its cells; how to tell a place; what the row is called."""
+def _rows(path: Path) -> Iterator[tuple[Any, list[Problem], Place, str, bool]]:
+    """The value of a row, if it has one; what is wrong with its cells; how to tell a place; its name; if clean."""
     if path.suffix in SUFFIXES:
         for row in read_sheet(path):
-            yield row.value, [problem_of(flaw) for flaw in row.flaws], _in_sheet(row), row.name
+            yield row.value, [problem_of(flaw) for flaw in row.flaws], _in_sheet(row), row.name, False
     else:
         for line in read_lines(path):
             flaws = [] if line.flaw is None else [line.flaw]
-            yield None if flaws else line.value, flaws, in_line(line), f"line {line.number}"
+            yield None if flaws else line.value, flaws, in_line(line), f"line {line.number}", _is_clean(line.raw)
+
+
+def _is_clean(raw: bytes) -> bool:
+    """Whether a line as a whole has nothing for which its texts are looked at one by one, which takes longer."""
+    if b"\\u" in raw:
+        return False
+    text = raw.rstrip(b"\r\n").decode("utf-8", "replace")
+    return unicodedata.is_normalized("NFC", text) and not _ODD.search(text)
 
 
 def in_line(line: Line) -> Place:
