@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from biasfw.authoring.drafts import NEEDED, Draft
 from biasfw.errors import UsageError
@@ -12,7 +12,7 @@ LONGEST = 20_000  # characters of one text
 
 
 def checked(
-    texts: Mapping[str, str], draft: Draft | None, languages: Sequence[str], categories: Iterable[str]
+    texts: Mapping[str, str], draft: Draft | None, languages: Sequence[str], categories: Collection[str]
 ) -> dict[str, str]:
     """Texts as the log takes them: in NFC, with the first of ``languages`` if none is given.
 
