@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ from biasfw_plugins.report.texts import clean
 INK, SOFT, LINE, PAPER = "var(--ink)", "var(--soft)", "var(--line)", "var(--paper)"
 POINT, FEW, CHANCE, HUMAN = "var(--accent)", "var(--few)", "var(--chance)", "var(--human)"
 _DATA: Any = alt.Data
+_LINE = 18  # characters of a name beside a chart
+_NAMES = alt.Axis(title=None, labelLimit=190, labelPadding=8, labelLineHeight=13, labelExpr="split(datum.label, '\\n')")
 STEPS = 4  # of the diverging scale, on each side of the middle
 
 
@@ -56,7 +59,7 @@ def dots(
     width: int = 310,
 ) -> Markup:  # fmt: skip
     """Dots with intervals, one row each; ``marks`` are lines across: position, colour, name."""
-    names = _unique([row.label for row in rows])
+    names = _unique([_broken(row.label) for row in rows])
     data = [
         {
             "row": name, "value": row.value, "low": row.low, "high": row.high,
@@ -64,7 +67,7 @@ def dots(
         }
         for name, row in zip(names, rows, strict=True)
     ]  # fmt: skip
-    y = alt.Y("row:N", sort=names, axis=alt.Axis(title=None, labelLimit=190, labelPadding=8))
+    y = alt.Y("row:N", sort=names, axis=_NAMES)
     scale = alt.Scale(domain=list(domain), nice=False)
     axis = alt.Axis(title=None, grid=True, tickCount=5, format="~f")
     colour = alt.Color("colour:N", scale=None)
@@ -84,7 +87,7 @@ def dots(
             x=alt.X("value:Q", scale=scale, axis=axis), y=y, color=colour
         ),
     ]
-    return _draw(alt.layer(*layers).properties(width=width, height=alt.Step(27)), label)
+    return _draw(alt.layer(*layers).properties(width=width, height=alt.Step(_step(names, 27))), label)
 
 
 def heat(cells: Sequence[Cell], label: str, *, size: tuple[int, int] = (44, 26), corner: str = "") -> Markup:
@@ -110,8 +113,8 @@ def heat(cells: Sequence[Cell], label: str, *, size: tuple[int, int] = (44, 26),
 
 def bars(parts: Sequence[Part], label: str, *, width: int = 310) -> Markup:
     """Bars of parts of a whole, in percent."""
-    rows = _seen(part.row for part in parts)
-    data = [{"row": clean(p.row), "start": p.start, "end": p.end, "fill": p.colour} for p in parts]
+    rows = _seen(_broken(part.row) for part in parts)
+    data = [{"row": _broken(p.row), "start": p.start, "end": p.end, "fill": p.colour} for p in parts]
     axis = alt.Axis(title=None, grid=False, tickCount=5, format="~f")
     chart = (
         alt.Chart(_DATA(values=data))
@@ -119,12 +122,22 @@ def bars(parts: Sequence[Part], label: str, *, width: int = 310) -> Markup:
         .encode(
             x=alt.X("start:Q", scale=alt.Scale(domain=[0, 100], nice=False), axis=axis),
             x2="end:Q",
-            y=alt.Y("row:N", sort=rows, axis=alt.Axis(title=None, labelLimit=190, labelPadding=8)),
+            y=alt.Y("row:N", sort=rows, axis=_NAMES),
             color=alt.Color("fill:N", scale=None),
         )
-        .properties(width=width, height=alt.Step(26))
+        .properties(width=width, height=alt.Step(_step(rows, 26)))
     )
     return _draw(chart, label)
+
+
+def _broken(name: str) -> str:
+    """A long name in lines, so that it leaves room for the chart on a phone."""
+    return "\n".join(textwrap.wrap(clean(name), _LINE, break_long_words=False)) or " "
+
+
+def _step(names: Sequence[str], step: int) -> int:
+    """The height of a row, with room between names of two lines."""
+    return step + 5 if any("\n" in name for name in names) else step
 
 
 def step_colour(level: float | None) -> str:

@@ -24,7 +24,8 @@ OUTCOMES = (
 class Figure:
     """``charts`` are drawings with a caption each; ``rows`` are the cells under ``columns``; ``keys`` a legend.
 
-    ``layout``: ``beside`` (the table beside the chart) or ``grid`` (many small charts, the table folded under them).
+    ``layout``: ``beside`` (the table beside the chart), ``grid`` (many small charts, the table folded under them), or,
+    for tables alone, ``wide`` (few broad columns) or ``scores`` (what each is about in its second column).
     """
 
     title: str
@@ -115,7 +116,7 @@ def interval_figure(  # noqa: PLR0913 - what is drawn, and what stands beside it
     for name, ref in everything:
         span = [ref.span()] if spans else []
         figure.rows.append([name, ref.number(), *span, ref.number("n"), ref.number("clusters")])
-    figure.note = _with_reasons(note, [ref for _, ref in everything if ref.score.value is not None])
+    figure.note = _with_reasons(note, [ref for _, ref in everything if ref.score.value is not None], some=spans)
     if not shown:
         return figure
     marks = lines([ref for _, ref in shown])
@@ -133,12 +134,12 @@ def interval_figure(  # noqa: PLR0913 - what is drawn, and what stands beside it
     return figure
 
 
-def _with_reasons(note: Any, refs: Sequence[Ref]) -> Any:
-    """``note``, and why there are no intervals."""
+def _with_reasons(note: Any, refs: Sequence[Ref], *, some: bool) -> Any:
+    """``note``, and why there are no intervals; ``some`` scores may have one."""
     reasons = dict.fromkeys(ref.no_interval for ref in refs if ref.no_interval)
     if not reasons:
         return note
-    said = [f"{sentence(reason)}." for reason in list(reasons)[:3]]
+    said = [f"{f'A dash is {reason}' if some else sentence(reason)}." for reason in list(reasons)[:3]]
     return put("{} {}", note, " ".join(said)) if note else " ".join(said)
 
 

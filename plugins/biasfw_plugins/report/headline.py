@@ -82,8 +82,11 @@ def _headline(view: View, ref: Ref) -> Headline:
 
 def _remark(ref: Ref) -> str:
     """What a metric says against its value; that observations are few is said already where there is no interval."""
-    reason = ref.score.reason or ""
-    return "" if ref.score.value is None or (ref.no_interval and reason.startswith("only ")) else reason
+    said = [] if ref.score.value is None else (ref.score.reason or "").split("; ")
+    against = ("position-locked", "not interpretable")  # alarms tell of these
+    return "; ".join(
+        part for part in said if not part.startswith(against) and not (ref.no_interval and part.startswith("only "))
+    )
 
 
 def _against_chance(ref: Ref) -> str:
@@ -149,32 +152,41 @@ def _chart(ref: Ref, human: list[tuple[float, str]]) -> Markup:
     )
 
 
-def alarms(view: View) -> list[Any]:
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Why a headline says less than it seems to, or nothing; ``short`` stands beside the number in an overview."""
+
+    short: str
+    text: Any
+
+
+def alarms(view: View) -> list[Alarm]:
     """What makes the headline say less than it seems to, or nothing."""
-    found: list[Any] = []
+    found: list[Alarm] = []
     for ref in view.book.all("control_accuracy", "all", lambda cut: set(cut) <= {"condition"}):
         if (ref.score.reason or "").startswith("not interpretable"):
-            found.append(put("{} Right on the controls: {}{}.",
+            found.append(Alarm("not interpretable", put("{} Right on the controls: {}{}.",
                 sentence(ref.score.reason or "") + ".", ref.number(unit=True), ref.around()
-            ))  # fmt: skip
+            )))  # fmt: skip
     for ref in view.book.all("position_locked", "answered", lambda cut: "category" not in cut and "position" in cut):
         if ref.score.value is not None and ref.score.reason:
-            found.append(
-                put(
-                    "Position-locked: accuracy says nothing about bias. In {} of the pairs, position {} is picked "
-                    "whichever option stands there.",
-                    ref.number(unit=True),
-                    ref.score.slice["position"],
-                )
+            text = put(
+                "Position-locked: accuracy says nothing about bias. In {} of the pairs, position {} is picked "
+                "whichever option stands there.",
+                ref.number(unit=True),
+                ref.score.slice["position"],
             )
+            found.append(Alarm("position-locked", text))
     outcomes = view.book.file.document.get("outcomes", {})
     filled = sum(row.get(name, 0) for row in outcomes.values() for name in ("answered", "abstained"))
     total = sum(sum(row.values()) for row in outcomes.values())
     if total and 2 * filled < total:
-        found.append(
+        text = (
             f"Most answers could not be used: {total - filled:,} of {total:,} slots are not answered. The numbers say "
             "little about the model."
         )
+        found.append(Alarm("mostly not answered", text))
     if view.run.info["status"] != "complete":
-        found.append(f"The run is {view.run.info['status']}: some responses are missing, and count as errors.")
+        status = view.run.info["status"]
+        found.append(Alarm(status, f"The run is {status}: some responses are missing, and count as errors."))
     return found

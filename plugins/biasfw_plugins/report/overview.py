@@ -20,7 +20,8 @@ def overview(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
         for headline in part["headlines"]:
             columns.setdefault(_column(part, headline), []).append((part, headline))
     _tell_apart(columns)
-    table = Figure("Models and benchmarks", columns=["model", *columns], layout="table")
+    mixed = len({part["demo"] for part in parts}) > 1
+    table = Figure("Models and benchmarks", columns=["model", *columns], layout="wide")
     for model in dict.fromkeys(part["model"] for part in parts):
         row: list[Any] = [model]
         for found in columns.values():
@@ -29,8 +30,8 @@ def overview(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
                     '<a href="#run-{}">{}</a> <span class="small">{}</span>{}',
                     part["number"],
                     headline.ref.number(unit=True) if headline.ref.score.value is not None else "undefined",
-                    headline.ref.span() if headline.ref.low is not None else "",
-                    Markup(' <span class="tag">demo</span>') if part["demo"] else "",
+                    "" if headline.ref.no_interval else headline.ref.span(),
+                    _tags(part, marked=mixed),
                 )
                 for part, headline in found if part["model"] == model
             ]  # fmt: skip
@@ -47,13 +48,44 @@ def overview(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {"table": table, "charts": charts}
 
 
+def _tags(part: dict[str, Any], *, marked: bool) -> Markup:
+    """What stands against a number of the run; demo sets are ``marked`` where others stand beside them."""
+    names = [*(["demo"] if marked and part["demo"] else []), *dict.fromkeys(alarm.short for alarm in part["alarms"])]
+    return Markup("").join(
+        put(' <span class="tag{}">{}</span>', "" if name == "demo" else " against", name) for name in names
+    )
+
+
 def _tell_apart(columns: dict[str, list[tuple[dict[str, Any], Headline]]]) -> None:
-    """Runs of one model in one column differ in prompt style, sampling or the like: the hash of the run tells them."""
+    """Runs of one model in one column are told apart by what differs, such as the prompt style; else by their hash."""
     for found in columns.values():
-        names = [part["model"] for part, _ in found]
-        for (part, _), name in zip(found, names, strict=True):
-            if names.count(name) > 1:
-                part["model"] = f"{name} ({part['run'].path.name.rpartition('-')[2]})"
+        same: dict[str, list[dict[str, Any]]] = {}
+        for part, _ in found:
+            same.setdefault(part["model"], []).append(part)
+        for name, parts in same.items():
+            alike = list({part["number"]: part for part in parts}.values())
+            if len(alike) < 2:
+                continue
+            about = [_about(part) for part in alike]
+            differing = [key for key in about[0] if len({each[key] for each in about}) > 1]
+            told = [", ".join(each[key] for key in differing if each[key]) for each in about]
+            for part, text in zip(alike, told, strict=True):
+                mark = part["run"].path.name.rpartition("-")[2]
+                part["model"] = f"{name} ({text if text and told.count(text) == 1 else mark})"
+
+
+def _about(part: dict[str, Any]) -> dict[str, str]:
+    """What may differ between two runs of one model, in words."""
+    protocol, identity = part["run"].info.get("protocol", {}), part["run"].info.get("identity", {})
+    sampling = protocol.get("sampling") or {}
+    return {
+        "prompt": f"{protocol.get('prompt_style')} prompt",
+        "quantisation": str(identity.get("quantisation") or ""),
+        "dtype": str(identity.get("dtype") or ""),
+        "sampling": ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in sampling.items()),
+        "shots": f"{protocol.get('shots', ['no'])[0]} examples",
+        "seed": f"seed {protocol.get('seed', 0)}",
+    }
 
 
 def _column(part: dict[str, Any], headline: Headline) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from biasfw import BiasfwError, RunView
 from biasfw_plugins.report.book import DASH, Ref
 from biasfw_plugins.report.figures import Figure, Section, View, interval_figure, outcome_figure
-from biasfw_plugins.report.texts import put, words
+from biasfw_plugins.report.texts import put, sentence, words
 
 MOST = 400  # rows of the table of all scores
 
@@ -65,7 +65,7 @@ def _controls(view: View) -> list[Figure]:
     return [
         interval_figure(
             "Items of the same format without social content", rows, view, few=False,
-            note=f"Right on the controls: {note}. They are not among the scores above.",
+            note=f"{sentence(note) + '. ' if note else ''}These items are not among the scores above.",
         )
     ]  # fmt: skip
 
@@ -113,7 +113,7 @@ def every_score(view: View) -> Section:
     """All scores over everything, as a table; those of single languages and categories are in scores/."""
     overall = [ref for ref in view.book.refs if not {"language", "category"} & set(ref.score.slice)]
     figure = Figure(
-        "Every score over all languages and categories", layout="table",
+        "Every score over all languages and categories", layout="scores",
         columns=[
             "metric", "of what", "value", "unit", "interval", "least to greatest", "n", "clusters", "denominator",
             "p (Holm)",

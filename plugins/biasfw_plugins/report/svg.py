@@ -60,6 +60,8 @@ def _clean(element: ET.Element) -> None:
     element.tag = element.tag.removeprefix(_NAMESPACE)
     for name in set(element.attrib) - _ATTRIBUTES:
         del element.attrib[name]
+    if element.tag == "text" and len(element) > 1:  # several lines: their middle at the place of one
+        element[0].set("dy", f"{-sum(float(line.get('dy', 0)) for line in element) / 2:g}")
     element.tail = None
     if element.tag not in ("text", "tspan"):
         element.text = None

@@ -13,7 +13,10 @@ from typing import Any
 
 import pytest
 
+from biasfw.config import RunConfig
+from biasfw.engine import run
 from biasfw.errors import StoreError
+from biasfw.plugins import Plugins
 
 DEMO = "machine-written, not reviewed by native speakers; not comparable with the paper"
 
@@ -163,6 +166,18 @@ def test_several_runs_make_a_table_of_models_and_benchmarks(
     assert "jubaku:demo · choices · Accuracy" in text
     assert "Intervals of single runs do not tell whether two runs differ" in text
     assert found.catalogue()["runs"] == ["random · debatebias:demo", "stereotyped · jubaku:demo"]
+
+
+def test_what_stands_against_a_number_stands_beside_it_in_the_overview(
+    page: Callable[..., Any], casting: Path, replies: Path, tmp_path: Path, installed: Plugins
+) -> None:
+    config = RunConfig("jubaku:demo", "reference", model="first", mode="choices", limit=20, runs=str(tmp_path))
+    locked = run(config, installed).directory
+    table = page(casting, replies, locked).source.split('id="overview"')[1].split("</table>")[0]
+    rows = {name: row for row in table.split("<tr>") if (name := row.partition(">")[2].partition("<")[0])}
+    assert "position-locked" in rows["first"]
+    assert "position-locked" not in rows["stereotyped"]
+    assert ">demo<" not in table, "all are: the bar says it"
 
 
 def test_texts_are_cut_shorter_where_the_file_would_be_too_large(
