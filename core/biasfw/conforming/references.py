@@ -23,7 +23,7 @@ _ROUNDING = 1e-9
 def check(seen: Inspected) -> None:
     """Run every model that a split declares something about, and compare."""
     for split in here(seen):
-        expected, pointer = _declared(split)
+        expected, pointer = declared(split)
         if not expected:
             what = f"nothing is declared of what the reference models score on split {split.name}"
             way = "add `expected` with first, random, stereotyped and anti-stereotyped, so that a wrong score shows"
@@ -66,24 +66,35 @@ def scores_of(seen: Inspected, split: Split, model: str, mode: str, runs: Path) 
     return run(RunConfig(benchmark, BACKEND, model, mode=mode, runs=str(runs)), seen.kit.plugins).scores
 
 
-def _declared(split: Split) -> tuple[Sequence[Mapping[str, Any]], str]:
+def declared(split: Split) -> tuple[Sequence[Mapping[str, Any]], str]:
     """What is declared for a split, and where."""
     if "expected" in split.bundle.entry:
         return split.bundle.entry["expected"], f"{child('/splits', split.name)}/expected"
     return split.bundle.written.get("expected", ()), "/expected"
 
 
-def _unlike(expected: Mapping[str, Any], scores: Sequence[Score]) -> str:
-    """How the scores differ from what is expected; "" if they do not."""
+def meant(expected: Mapping[str, Any], scores: Sequence[Score]) -> list[Score]:
+    """The scores that a declaration speaks of."""
     metric, part = expected["metric"], expected.get("slice", {})
-    named = f"{expected['model']} in mode {expected['mode']}"
-    found = [
+    return [
         score
         for score in scores
         if score.metric == metric.partition("@")[0]
         and all(score.slice.get(key) == value for key, value in part.items())
         and set(score.slice) - set(part) <= {"merged"}
     ]
+
+
+def of_all(found: Sequence[Score]) -> list[Score]:
+    """What is declared is about all items; where a metric has no such denominator, about whatever it divides by."""
+    return [score for score in found if score.denominator == "all"] or list(found)
+
+
+def _unlike(expected: Mapping[str, Any], scores: Sequence[Score]) -> str:
+    """How the scores differ from what is expected; "" if they do not."""
+    metric, part = expected["metric"], expected.get("slice", {})
+    named = f"{expected['model']} in mode {expected['mode']}"
+    found = meant(expected, scores)
     if not found:
         there = [dict(score.slice) for score in scores if score.metric == metric]
         some = listed([str(each) for each in there][:3]) or "none"
@@ -93,8 +104,7 @@ def _unlike(expected: Mapping[str, Any], scores: Sequence[Score]) -> str:
         answered = [score for score in found if score.denominator == "answered"] or found
         defined = [score.value for score in answered if score.value is not None]
         return f"{named} scores {defined[0]:g} here, expected none; mend the items, or this" if defined else ""
-    # What is declared is about all items; where a metric has no such denominator, about whatever it divides by.
-    for score in [score for score in found if score.denominator == "all"] or found:
+    for score in of_all(found):
         if score.value is None:
             return f"{named} has no value here ({score.reason}), expected {value:g}; mend the items, or this"
         if abs(score.value - value) > tolerance:
