@@ -1,1 +1,1 @@
-"""The page of a workbench on the loopback interface; only ``app`` and ``serving`` import Starlette and uvicorn."""
+"""The page of a workbench on the loopback interface; only ``http`` and ``app`` import Starlette."""
