@@ -30,7 +30,7 @@ class Headline:
     def chance(self) -> str:
         """What the line of chance is; empty where none is drawn."""
         test = _test_of(self.ref)
-        if test is not None and test.null_mean is not None:
+        if test is not None and test.null_mean is not None and not _by_likelihood(self.ref):
             return "chance alone: its mean, and the end of 95 of 100 cases"
         return "chance" if self.ref.score.reference is not None else ""
 
@@ -43,6 +43,12 @@ class Headline:
 def _test_of(ref: Ref) -> Test | None:
     """The test of a score, unless it rests on too few observations to be held against chance."""
     return None if ref.bare else ref.score.test
+
+
+def _by_likelihood(ref: Ref) -> bool:
+    """Whether the value comes from likelihoods and the test from what would have been picked: two numbers."""
+    test = ref.score.test
+    return test is not None and test.statistic is not None and "scoring" in ref.score.slice
 
 
 def headlines(view: View) -> list[Headline]:
@@ -92,7 +98,7 @@ def _remark(ref: Ref) -> str:
 def _against_chance(ref: Ref) -> str:
     """Whether a distance is more than chance alone gives, where value and test are of the same thing."""
     test, value = _test_of(ref), ref.score.value
-    if test is None or test.null_q95 is None or value is None or test.statistic != value:
+    if test is None or test.null_q95 is None or value is None or _by_likelihood(ref):
         return ""
     return "more than chance alone gives" if value > test.null_q95 else "no more than chance alone gives"
 
@@ -102,6 +108,8 @@ def _told(view: View, ref: Ref) -> list[Any]:
     if score.reference is not None:
         told.append(put("chance: {}", ref.number("reference", unit=True)))
     test = _test_of(ref)
+    if test is not None and _by_likelihood(ref):
+        told.append(put("by likelihood; the most likely answers alone: {}", ref.number("test.statistic", unit=True)))
     if test is not None and test.null_mean is not None:
         told.append(
             put(
@@ -143,7 +151,7 @@ def _chart(ref: Ref, human: list[tuple[float, str]]) -> Markup:
         return Markup()
     marks = [(at * ref.scale, CHANCE, "chance") for at in (score.reference,) if at is not None]
     test = _test_of(ref)
-    if test is not None and test.null_mean is not None:
+    if test is not None and test.null_mean is not None and not _by_likelihood(ref):
         marks += [(at * ref.scale, CHANCE, "chance") for at in (test.null_mean, test.null_q95) if at is not None]
     marks += [(value, HUMAN, "people") for value, _ in human]
     points = [Dot(" ", ref.shown(score.value), ref.low, ref.high)]

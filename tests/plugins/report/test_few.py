@@ -7,6 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from biasfw.config import RunConfig
+from biasfw.engine import run
+from biasfw.plugins import Plugins
+
 WHY = "o interval: it takes 5 independent observations, and there are 3"
 
 
@@ -46,3 +50,18 @@ def test_the_chart_of_the_whole_set_keeps_its_line_of_chance(page: Callable[...,
     assert "No more than chance alone gives" in card
     assert "test.null_mean" in card
     assert re.search(r'fill="var\(--more\d\)"', page(casting).source)
+
+
+def test_a_value_by_likelihood_is_not_held_against_what_chance_would_pick(
+    page: Callable[..., Any], installed: Plugins, tmp_path: Path
+) -> None:
+    """The test is of the most likely answers, so that they stand beside it, and its line is not drawn."""
+    config = RunConfig(
+        "debatebias", "reference", model="random", mode="choices", languages=("en",), limit=12, runs=str(tmp_path)
+    )
+    card = page(run(config, installed).directory).source.split('<div class="headlines">')[1].split("</section>")[0]
+    card = card.split('<dl class="meaning">')[0]
+    assert "by likelihood; the most likely answers alone: " in card
+    assert "test.statistic" in card
+    assert 'class="k-chance"' not in card
+    assert "than chance alone gives" not in card
