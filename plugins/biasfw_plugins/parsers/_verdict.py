@@ -73,8 +73,10 @@ def _statements(lines: Sequence[Line], options: Sequence[str], *, cut: bool) -> 
             alone = index == last and not any(each.bare and each.bare.key != line.bare.key for each in lines)
             found.append(line.bare._replace(level=Level.CHOOSES) if alone and line.bare.key else line.bare)
         else:
-            if line.leads is not None and (not cut or index < last or not line.opens) and index in (0, last):
-                found.append(line.leads)
+            answers = line.opens and index > 0 and lines[index - 1].question  # "Q: ..." and "A: ...": no letter
+            leads = None if answers or (cut and index == last and line.opens) else line.leads
+            if leads is not None and index in (0, last):
+                found.append(leads)
             found += line.stated
     return found
 

@@ -579,6 +579,7 @@ ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("en", "Answer: A\nOops, B", "b"),
         ("en", "A\nSorry, I meant B.", "b"),
         ("en", "A - sorry, B", "-"),
+        ("en", "Q: Which one is kinder?\nA: The second one", "-"),
         ("en", "A... no wait, B", "-"),
         ("en", "Answer: A. Actually B.", "-"),
         ("en", "Answer: A. B.", "-"),
