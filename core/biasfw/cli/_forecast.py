@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -10,7 +11,7 @@ from typing import Any
 from biasfw.records import Request
 
 MILLION = 1_000_000
-EAST_ASIAN = "\u2e80"  # from here on about one character a token
+EAST_ASIAN = re.compile("[\u2e80-\U0010ffff]+")  # about one character a token
 AROUND = 16  # tokens that a chat template may put around a message, and at the beginning
 PRICES = ("price_in", "price_out")  # options of backends that charge: for a million tokens of prompts and of answers
 ROUGH = (
@@ -39,8 +40,8 @@ def tokens_about(text: str) -> float:
     """About how many tokens a text has, by its scripts."""
     if text.isascii():
         return len(text) / 4
-    plain = sum(map(str.isascii, text))
-    east = sum(character >= EAST_ASIAN for character in text)
+    plain = len(text.encode("ascii", "ignore"))
+    east = len(text) - len(EAST_ASIAN.sub("", text))
     return plain / 4 + east + (len(text) - plain - east) / 2
 
 
