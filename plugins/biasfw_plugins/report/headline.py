@@ -189,11 +189,11 @@ def alarms(view: View) -> list[Alarm]:
     filled = sum(row.get(name, 0) for row in outcomes.values() for name in ("answered", "abstained"))
     total = sum(sum(row.values()) for row in outcomes.values())
     if total and 2 * filled < total:
-        text = (
+        unread = (
             f"Most answers could not be used: {total - filled:,} of {total:,} slots are not answered. The numbers say "
             "little about the model."
         )
-        found.append(Alarm("mostly not answered", text))
+        found.append(Alarm("mostly not answered", unread))
     if view.run.info["status"] != "complete":
         status = view.run.info["status"]
         found.append(Alarm(status, f"The run is {status}: some responses are missing, and count as errors."))
