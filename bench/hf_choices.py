@@ -70,7 +70,9 @@ class Bench:
 
     def _run(self, command: list[str]) -> Ended:
         offline = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
-        own = {"HF_HOME": str(self.folder / "hub"), "OMP_NUM_THREADS": str(self.threads)}
+        # Threads that wait for each other spin for a short time only, on both sides, as biasfw sets it: what else runs
+        # on the machine then disturbs neither more than the other.
+        own = {"HF_HOME": str(self.folder / "hub"), "OMP_NUM_THREADS": str(self.threads), "GOMP_SPINCOUNT": "1000"}
         return whole_process(command, environment=offline | own)
 
 
@@ -86,6 +88,9 @@ def prepare(folder: Path, model: str | None, asked: Requests) -> Weights:
     given: dict[str, Any] = {"gguf_file": files.gguf} if files.gguf else {}
     with quiet():
         loaded = AutoModelForCausalLM.from_pretrained(files.folder, dtype=torch.float32, **given)
+        # It was dequantised; what still says that it is not would forbid to save it.
+        loaded.hf_quantizer = None
+        vars(loaded.config).pop("quantization_config", None)
         loaded.save_pretrained(folder / "model")
         AutoTokenizer.from_pretrained(files.folder, **given).save_pretrained(folder / "model")
     with (
