@@ -75,7 +75,8 @@ def _references(seen: Inspected, split: Split, text: str, runs: Path) -> tuple[s
         return text, []
     expected = expected or _wanted(split)
     scores: dict[tuple[str, str], Any] = {}
-    told, lines = [], text.split("\n")
+    told: list[str] = []
+    lines = text.split("\n")
     for index, each in enumerate(expected):
         key = each["model"], each["mode"]
         if key not in scores:
