@@ -172,6 +172,9 @@ def _sentences(parts: list[int]) -> list[tuple[int, int, bool]]:
         if part & Part.STOP and index == start + 1 < len(parts) - 1 and parts[start] & Part.ANSWER:
             parts[index] = Part.COLON  # "Ans. B"
             continue
+        if part & Part.STOP and start < index < len(parts) - 1 and parts[index - 1] & Part.COLON:
+            parts[index] = Part.COLON  # "Answer: ... B"
+            continue
         if index > start:
             found.append((start, index, bool(part & Part.ASK)))
         elif found and part & Part.ASK:

@@ -562,6 +562,8 @@ ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("en", "Answer: A\n\\boxed{B} Thank you.", "b"),
         ("en", "<answer>A</answer>\n<answer>B Thank you</answer>", "b"),
         ("en", "Answer: A\nFinal answer: B is the fairer one", "b"),
+        ("en", "Answer: A\nAnswer: ... B Thank you.", "b"),
+        ("en", "Answer: B\nAnswer: …A", "a"),
         ("ja", "答え: A\n答え: Bありがとうございます。", "b"),
         ("ja", "回答：B\n回答：**A** 以上です。", "a"),
         ("zh", "答案：A\n答案：B谢谢。", "b"),
