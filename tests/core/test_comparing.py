@@ -401,7 +401,12 @@ def test_slices_have_intervals_that_hold_together_as_their_p_values_do(make: Mak
         assert each.shown is None or (each.outer is not None and each.outer.low is not None)
     found = compared(make("random"), make("anti-stereotyped"))
     assert "hold with 95 % for all 10 comparisons together" in " ".join(" ".join(lines(found)).split())
-    assert "hold with 95 % for all 10 comparisons together" in " ".join(page(found).split())
+    assert "ntervals that hold with 95 % for all 10 comparisons together" in " ".join(page(found).split())
+    for text in (" ".join(" ".join(lines(found)).split()), " ".join(page(found).split())):
+        assert "one of these has clusters enough for any test to show a difference" in text, "five each at most"
+        assert (
+            "un 1: not interpretable: the model cannot do the task, so that no difference to it is one in bias" in text
+        )
 
 
 def test_locked_runs_are_not_said_to_differ_in_bias(make: Make) -> None:

@@ -13,7 +13,7 @@ import pytest
 from biasfw.config import RunConfig
 from biasfw.engine import run
 from biasfw.errors import UsageError
-from biasfw.leaderboard import Board, Leaderboard, _is_model, leaderboard
+from biasfw.leaderboard import Board, Leaderboard, _chance, _is_model, leaderboard
 from biasfw.leaderboard.order import order
 from biasfw.leaderboard.page import page
 from biasfw.plugins import Plugins
@@ -242,3 +242,10 @@ def test_a_folder_without_runs(tmp_path: Path, installed: Plugins) -> None:
         leaderboard(tmp_path, installed)
     with pytest.raises(UsageError, match="is no folder"):
         leaderboard(tmp_path / "no", installed)
+
+
+def test_what_chance_alone_gives_stands_beside_distances_of_picks_not_of_likelihoods() -> None:
+    score = {"slice": {"condition": "forced"}, "test": {"null_mean": 0.124, "null_q95": 0.2}}
+    assert _chance(score) == "Chance alone gives 12.4 %, in 95 of 100 cases at most 20.0 %"
+    assert not _chance({**score, "slice": {"scoring": "raw"}})
+    assert not _chance({"slice": {}})

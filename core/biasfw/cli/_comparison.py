@@ -28,6 +28,8 @@ def lines(found: Comparison) -> Iterator[str]:
         yield f"     {run.path}"
     judges = dict.fromkeys(run.judge for run in found.runs)
     yield f"  judge {', '.join(judges)}"
+    for warning in found.warnings:
+        yield from _wrapped(f"!  {warning}", "  ")
     for note in found.notes:
         yield from _wrapped(note, "  note: ")
     yield from _wrapped(found.rule, "  rule: ")
@@ -197,6 +199,8 @@ def _rows(members: Sequence[Difference], named: Callable[[Difference], str], uni
         yield f"    {_cut(name, 26):<26}{values:<40}{p:>6} {'*' if each.shown else ''}".rstrip()
     if any(each.shown for each in members):
         yield "    * a difference is shown"
+    if said := words.hopeless(members):
+        yield f"    {said}"
     if any(each.clusters < MIN_CLUSTERS for each in members if each.metric != TABLE):
         yield f"    no interval: fewer than {MIN_CLUSTERS} {unit}"
 

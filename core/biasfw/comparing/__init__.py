@@ -92,7 +92,8 @@ def compare_runs(
         ),
         pairs=tuple(pairs),
         ranks=tuple(_ranks(pairs, len(runs))),
-        notes=tuple(dict.fromkeys(_notes(runs, judges, pairs))),
+        warnings=tuple(_warnings(runs, judges)),
+        notes=tuple(dict.fromkeys(_notes(runs, pairs))),
         names=_names(first),
         cluster_name=manifest.get("cluster_name", "clusters"),
         rule=f"{RULE}; {TABLE_RULE}" if any(each.metric == TABLE for each in _differences(pairs)) else RULE,
@@ -187,11 +188,15 @@ def _ranks(pairs: Sequence[Pair], count: int) -> Iterable[Rank]:
             yield Rank(run + 1, condition, 1 + above[run], count - below[run])
 
 
-def _notes(runs: Sequence[StoredRun], judges: Sequence[str], pairs: Sequence[Pair]) -> Iterable[str]:
+def _warnings(runs: Sequence[StoredRun], judges: Sequence[str]) -> Iterable[str]:
     for number, (run, judge) in enumerate(zip(runs, judges, strict=True), start=1):
         for remark in run.remarks(judge):
             if not remark.startswith("position-locked"):  # is said where the difference stands
-                yield f"run {number}: {remark}"
+                yield f"run {number}: {remark}, so that no difference to it is one in bias"
+
+
+def _notes(runs: Sequence[StoredRun], pairs: Sequence[Pair]) -> Iterable[str]:
+    for number, run in enumerate(runs, start=1):
         if run.info["status"] != "complete":
             yield f"run {number} is {run.info['status']}: what it did not answer counts as missing"
         if run.manifest_changed:

@@ -165,6 +165,7 @@ class Comparison:
     pairs: tuple[Pair, ...]
     rule: str  # what is claimed, and when
     ranks: tuple[Rank, ...] = ()
+    warnings: tuple[str, ...] = ()  # what stands against reading differences as such in bias
     notes: tuple[str, ...] = ()
     names: Mapping[str, Any] = field(default_factory=dict)  # categories, slots and labels as people read them
     cluster_name: str = "clusters"

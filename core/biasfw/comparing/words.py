@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from biasfw.comparing.claims import NO_DIFFERENCE
-from biasfw.comparing.results import BOTH_LOCKED, TABLE, Difference, Pair, Question
+from biasfw.comparing.results import ALPHA, BOTH_LOCKED, TABLE, Difference, Pair, Question
 
 PREFERENCE = "order-averaged preference: pairs whose likelihoods prefer the right option, whatever its position"
 
@@ -74,6 +74,14 @@ def intervals(found: Difference) -> str:
         f"intervals that hold with 95 % for all {found.comparisons} comparisons together (level 1 - .05/"
         f"{found.comparisons} each), and p after Holm's correction over them"
     )
+
+
+def hopeless(rows: Sequence[Difference]) -> str | None:
+    """Where no row has clusters enough for its test to show anything."""
+    known = [each.smallest_p * each.comparisons for each in rows if each.smallest_p is not None and each.value]
+    if not known or min(known) < ALPHA:
+        return None
+    return "none of these has clusters enough for any test to show a difference"
 
 
 def detectable(found: Difference) -> str | None:

@@ -57,6 +57,7 @@ class Board:
     ranked: tuple[Entry, ...]
     apart: tuple[tuple[str, tuple[Entry, ...]], ...]  # why they stand apart, and who
     order: str  # how they are ranked, or why they are not
+    chance: str  # what chance alone gives, where it is not the reference; or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,7 @@ def _board(members: Sequence[tuple[StoredRun, str, Record]], condition: str, man
         ranked=tuple(entries),
         apart=tuple((why, tuple(rows)) for why, rows in apart.items()),
         order=ordered.said,
+        chance=_chance(score),
     )
 
 
@@ -176,6 +178,16 @@ def _first_choice(score: Record, document: Record) -> bool:
     """Over all responses, unless the metric is only given over the answered ones."""
     over = {each["denominator"] for each in document["scores"] if each["metric"] == score["metric"]}
     return bool(score["denominator"] == ("all" if "all" in over else next(iter(sorted(over)))))
+
+
+def _chance(score: Record) -> str:
+    """What chance alone gives for as many clusters; nothing where the value is of likelihoods, which are not drawn."""
+    test = score.get("test") or {}
+    if test.get("null_mean") is None or "scoring" in score.get("slice", {}):
+        return ""
+    return (
+        f"Chance alone gives {100 * test['null_mean']:.1f} %, in 95 of 100 cases at most {100 * test['null_q95']:.1f} %"
+    )
 
 
 def _in_words(score: Record) -> str:
