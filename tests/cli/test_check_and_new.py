@@ -84,10 +84,10 @@ def test_a_shipped_benchmark_as_json(tmp_path: Path) -> None:
     [
         (["new", "language", "pt-br"], 2, "did you mean pt-BR?"),
         (["new", "language", "eu", "--script", "latin"], 2, "ISO 15924"),
-        (["new", "langauge", "eu"], 2, "No such command 'langauge'"),
+        (["new", "langauge", "eu"], 2, "no such command 'langauge'; did you mean 'language'?"),
         (["check", "debatebais"], 2, "did you mean debatebias"),
-        (["check", "./nowhere"], 1, "no such file or folder"),
-        (["check", "nowhere.yaml"], 1, "no such file or folder"),
+        (["check", "./nowhere"], 2, "no such file or folder"),
+        (["check", "nowhere.yaml"], 2, "no such file or folder"),
     ],
 )
 def test_mistakes(
