@@ -140,7 +140,7 @@ def _read(files: RunFiles, name: str, keys: set[str]) -> Verdicts:
     verdicts = Verdicts(name)
     for row in files.judgements(name).rows():
         key = row["response_key"]
-        if key not in keys or files.outdated(row):
+        if key not in keys:
             continue
         judgement = decode(Judgement, row)
         verdicts.labels[key] = _labels(judgement.slots)
