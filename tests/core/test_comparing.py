@@ -437,6 +437,10 @@ def test_preferences_free_of_position_are_compared_beside_accuracy(make: Make) -
     assert found is not None
     assert (found.a, found.b) == (preference(make("stereotyped")), preference(make("anti-stereotyped"))) == (0.0, 1.0)
     assert (found.n, found.clusters, found.shown) == (168, 42, "lower")
+    whole = compared(make("stereotyped"), make("anti-stereotyped"))
+    said = "un 1 prefers the right option in fewer pairs than run 2"
+    assert said in " ".join(" ".join(lines(whole)).split())
+    assert said in " ".join(page(whole).split())
     assert (
         compared(make("random", mode="generate"), make("first", mode="generate")).pairs[0].questions[0].preference
         is None

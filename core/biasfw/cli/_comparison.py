@@ -87,7 +87,7 @@ def _question(found: Comparison, pair: Pair, question: Question) -> Iterator[str
     yield from _found(overall)
     yield from _missing(pair, overall)
     if question.preference is not None:
-        yield from _preference(found, pair, question.preference)
+        yield from _preference(found, pair, question, question.preference)
     if question.margin is not None:
         yield from _wrapped(_margin(pair, question.margin), "  ")
     if len(found.runs) == 2:
@@ -96,11 +96,13 @@ def _question(found: Comparison, pair: Pair, question: Question) -> Iterator[str
     yield from _flips(question)
 
 
-def _preference(found: Comparison, pair: Pair, each: Difference) -> Iterator[str]:
+def _preference(found: Comparison, pair: Pair, question: Question, each: Difference) -> Iterator[str]:
     yield ""
-    yield from _wrapped(f"{words.PREFERENCE}: {each.n} pairs, {each.clusters} {found.cluster_name}", "  ")
+    yield from _wrapped(
+        f"{words.preference_title(question)}: {each.n} pairs, {each.clusters} {found.cluster_name}", "  "
+    )
     yield from _mean(pair, each)
-    yield from _wrapped(f"=> {words.preference_verdict(pair, each)}", "    ")
+    yield from _wrapped(f"=> {words.preference_verdict(pair, question)}", "    ")
     yield from _found(each)
     if any(each.missing):
         yield from _wrapped(words.preferring_none(pair, each), "    ")

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from biasfw.comparing.claims import NO_DIFFERENCE
 from biasfw.comparing.results import ALPHA, BOTH_LOCKED, TABLE, Difference, Pair, Question
 
-PREFERENCE = "order-averaged preference: pairs whose likelihoods prefer the right option, whatever its position"
-
 
 def title(question: Question) -> str:
     """What is compared."""
@@ -30,12 +28,19 @@ def verdict(pair: Pair, question: Question) -> str:
     return f"the accuracy of run {pair.a} is {shown} than that of run {pair.b}"
 
 
-def preference_verdict(pair: Pair, found: Difference) -> str:
-    """The same of the preferences of the likelihoods."""
-    if found.shown is None:
-        return _not_shown(found)
+def preference_title(question: Question) -> str:
+    """What is compared of the likelihoods."""
+    which = question.role or "right"
+    return f"order-averaged preference: pairs whose likelihoods prefer the {which} option, whatever its position"
+
+
+def preference_verdict(pair: Pair, question: Question) -> str:
+    """What may be said of them."""
+    found = question.preference
+    if found is None or found.shown is None:
+        return _not_shown(found) if found else NO_DIFFERENCE
     more = "more" if found.shown == "higher" else "fewer"
-    return f"run {pair.a} prefers the right option in {more} pairs than run {pair.b}"
+    return f"run {pair.a} prefers the {question.role or 'right'} option in {more} pairs than run {pair.b}"
 
 
 def preferring_none(pair: Pair, found: Difference) -> str:
