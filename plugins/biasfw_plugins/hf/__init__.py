@@ -67,8 +67,8 @@ OPTIONS = {
             "minimum": 1,
             "maximum": 100_000_000,
             "description": "How many tokens, with room for the answers, are computed at once. Default: 4096 on the "
-            "CPU, 16384 on a GPU; halved where memory does not suffice. More is faster and needs more memory; "
-            "log-probabilities change by rounding only.",
+            "CPU (2048 to score choices), 16384 on a GPU; halved where memory does not suffice. More is faster and "
+            "needs more memory; log-probabilities change by rounding only.",
             "examples": [32768],
             "affects_answers": False,
         },

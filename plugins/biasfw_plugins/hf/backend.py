@@ -19,6 +19,7 @@ from biasfw_plugins.hf.tokens import Tokeniser
 
 _LIBRARIES = ("torch", "transformers", "tokenizers")
 _BUDGET_ON_CPU, _BUDGET_ON_GPU = 4096, 16384
+_SCORING_ON_CPU = 2048  # computes whole prompts, so that more at once is no faster; a text gains by others beside it
 
 
 class HuggingFace:
@@ -116,7 +117,8 @@ class HuggingFace:
             subject, notes = _subject(self._loaded, options.get("enable_thinking"))
             on_cpu = subject.network.device.type == "cpu"
             budget = options.get("batch_tokens") or (_BUDGET_ON_CPU if on_cpu else _BUDGET_ON_GPU)
-            self._session = Session(subject, budget)
+            scoring = _SCORING_ON_CPU if on_cpu and not options.get("batch_tokens") else budget
+            self._session = Session(subject, budget, scoring)
             self._notes = (*placement.notes, *notes)
         return self._session, self._loaded
 

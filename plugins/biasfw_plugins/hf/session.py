@@ -39,14 +39,15 @@ class Subject:
 
 
 class Session:
-    """Answers requests with one model. ``budget``: how many tokens are computed at once.
+    """Answers requests with one model. ``budget``: how many tokens are computed at once; ``scoring``: of choices.
 
     Where memory does not suffice the budget is halved, and stays so.
     """
 
-    def __init__(self, subject: Subject, budget: int) -> None:
+    def __init__(self, subject: Subject, budget: int, scoring: int | None = None) -> None:
         self._subject = subject
         self.budget = budget
+        self._scoring = scoring or budget
 
     def answer(self, requests: RequestSequence) -> Iterator[Response]:
         """Answer each request once, long ones first.
@@ -65,8 +66,10 @@ class Session:
                 except CannotAnswerError as failure:
                     yield Response(request.key, error=failure.error, seconds=0.0)
             # A recurrent state takes in padding, so such models answer one by one.
-            for batch in batches(jobs, 1 if self._subject.network.recurrent else self.budget):
-                yield from self._batch(batch)
+            for kind, most in ((Scoring, min(self.budget, self._scoring)), (Continuing, self.budget)):
+                some = [job for job in jobs if isinstance(job, kind)]
+                for batch in batches(some, 1 if self._subject.network.recurrent else most):
+                    yield from self._batch(batch)
 
     def _batch(self, batch: Sequence[Job]) -> Iterator[Response]:
         """Answer ``batch``; where memory does not suffice, in halves."""
@@ -100,7 +103,9 @@ class Session:
     def _compute(self, batch: Sequence[Job]) -> Iterator[Response]:
         scorings = [job for job in batch if isinstance(job, Scoring)]
         if scorings:
-            results = Scorer(self._subject.network, self.budget).score([job.plan for job in scorings])
+            results = Scorer(self._subject.network, min(self.budget, self._scoring)).score(
+                [job.plan for job in scorings]
+            )
             yield from map(_scored, scorings, results)
         prompts = [job for job in batch if isinstance(job, Continuing)]
         if prompts:

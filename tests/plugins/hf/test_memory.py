@@ -123,3 +123,30 @@ def test_other_failures_are_not_taken_for_it(machine: Machine, ask: Ask, request
     machine.error, machine.holds = RuntimeError("shape mismatch"), 0
     with pytest.raises(RuntimeError, match="shape mismatch"):
         machine.answers([ask("x")], requests)
+
+
+@pytest.mark.parametrize(("options", "scored", "continued"), [({}, 2048, 4096), ({"batch_tokens": 900}, 900, 900)])
+def test_choices_are_scored_in_smaller_batches_than_texts_are_continued(
+    tiny: Tiny, ask: Ask, requests: type, monkeypatch: pytest.MonkeyPatch, options: dict[str, int], scored: int,
+    continued: int,
+) -> None:  # fmt: skip
+    """On a CPU: whole prompts at once gain nothing by more, and need more memory."""
+    sizes: list[int] = []
+    advance = Network._advance
+
+    def note(network: Network, rows: Any, padded: list[list[int]], *arguments: Any) -> Any:
+        sizes.append(len(padded) * len(padded[0]))
+        return advance(network, rows, padded, *arguments)
+
+    backend = HuggingFace(BackendSettings(str(tiny()), "generate", options={"device": "cpu", **options}))
+    backend.prepare()
+    monkeypatch.setattr(Network, "_advance", note)
+    greatest = []
+    for kind in ({"choices": ["A", "B"]}, {"max_tokens": 2}):
+        sizes.clear()
+        asked = [ask(raw=f"{number:02d}" + "x" * 150, **kind) for number in range(40)]
+        assert all(answer.error is None for answer in backend.run(requests(asked)))
+        greatest.append(max(sizes))
+    backend.close()
+    assert scored * 0.8 < greatest[0] <= scored
+    assert continued * 0.8 < greatest[1] <= continued

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from biasfw import BackendSettings, Request, Response
 
@@ -159,3 +161,29 @@ def test_answers_are_those_of_each_alone(tiny: Tiny, ask: Ask, requests: type, b
     chosen = [answer.choice_logprobs for answer in alone.values() if answer.choice_logprobs]
     winners = {max(scores, key=lambda score: score.sum or 0).key for scores in chosen}
     assert len(winners) > 1
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+@pytest.mark.parametrize("architecture", ["llama", "gpt2"])
+def test_random_trees_of_prompts(
+    tmp_path: Path, tiny: Tiny, ask: Ask, requests: type, architecture: str, data: st.DataObject
+) -> None:
+    """Long and short beginnings, shared by some; scores and texts are those of each request alone."""
+    piece = st.sampled_from(["a", "bb ", "said " * 16, "other " * 12, "and so on " * 20])
+    prompts = data.draw(st.lists(st.lists(piece, max_size=4).map("".join), min_size=2, max_size=7, unique=True))
+    choices = data.draw(st.lists(st.text("ab", min_size=1, max_size=4), min_size=2, max_size=4, unique=True))
+    asked = [ask(raw=f"{prompt}?", choices=choices) for prompt in prompts]
+    asked += [ask(raw=f"{prompt}?", max_tokens=3) for prompt in prompts]
+    folder = tmp_path / architecture
+    if not folder.exists():
+        tiny(architecture, architecture=architecture, context=2048)
+    options = {"device": "cpu", "batch_tokens": data.draw(st.sampled_from([1, 700, 4096]))}
+    backend = HuggingFace(BackendSettings(str(folder), "choices", options=options))
+    together = {answer.key: answer for answer in backend.run(requests(asked))}
+    for request in asked:
+        (alone,) = backend.run(requests([request]))
+        assert together[request.key].text == alone.text
+        sums = [[score.sum for score in each.choice_logprobs] for each in (together[request.key], alone)]
+        np.testing.assert_allclose(np.array(sums[0], float), np.array(sums[1], float), rtol=0, atol=1e-3)
+    backend.close()
