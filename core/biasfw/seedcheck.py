@@ -53,7 +53,7 @@ def _wrong_options(seed: Seed, manifest: Mapping[str, Any]) -> Iterator[Flaw]:
     keys = [choice.key for choice in seed.choices]
     texts = [choice.text.strip() for choice in seed.choices]
     letters = manifest.get("letters", {}).get(seed.language, ())
-    if len(keys) < 2:
+    if len(keys) < 2 and manifest["task"] == "choice":
         yield Flaw("/choices", f"a choice item has two or more options (choices), this one has {len(keys)}; add them")
     if letters and len(keys) > len(letters):  # a language without letters is none of the benchmark's: told elsewhere
         yield Flaw("/choices", f"it has {len(keys)} options, the manifest letters for {len(letters)}; add letters")

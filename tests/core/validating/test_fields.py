@@ -188,3 +188,13 @@ def test_every_wrong_cell_of_a_row_is_told(tmp_path: Path, installed: Plugins) -
 def test_a_line_with_null_is_no_item(write: Write, rows: Rows, installed: Plugins) -> None:
     (found,) = findings("validate", write(en=[*rows("en"), "null"]), installed)
     assert found.startswith("items/en.jsonl:9:1: error: ")
+
+
+def test_a_pair_without_its_sentences_is_told_once(tmp_path: Path, installed: Plugins) -> None:
+    write_benchmark(NewBenchmark("tried", task="sentence_pair"), tmp_path, ("en",))
+    items = tmp_path / "tried" / "items.jsonl"
+    lines = [json.loads(line) for line in items.read_text(encoding="utf-8").splitlines()]
+    lines[1]["choices"] = []
+    items.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    (found,) = findings("validate", tmp_path / "tried", installed)
+    assert "a sentence pair has two sentences (choices), this one has 0" in found
