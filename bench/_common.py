@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import metadata
+from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,9 @@ def requests_of(benchmark: str, count: int, **settings: Any) -> Requests:
 
 
 def say_where(*libraries: str) -> None:
-    """Print versions, those of ``libraries`` too, and the machine."""
+    """Print versions, those of ``libraries`` too, and the machine; whatever follows is printed line by line."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
     told = [f"{name} {metadata.version(name)}" for name in ("biasfw", *libraries, "numpy")]
     print("versions:", ", ".join([*told, f"Python {platform.python_version()}"]))
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
