@@ -87,7 +87,10 @@ def test_the_share_of_stereotyped_sentences(tmp_path: Path, installed: Plugins, 
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        ([pair("p1", "One.", "Two.", choices=[{"key": "a", "text": "One.", "role": "stereotyped"}])], "has two sentences"),
+        (
+            [pair("p1", "One.", "Two.", choices=[{"key": "a", "text": "One.", "role": "stereotyped"}])],
+            "has two sentences",
+        ),
         ([pair("p1", "One.", "Two.", choices=[{"key": "a", "text": "1"}, {"key": "b", "text": "2"}])], "has the role"),
         ([pair("p1", "Same.", "Same.")], "same text"),
     ],
