@@ -130,8 +130,8 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names.spli
 __all__ = [  # noqa: RUF022 - sorted as a reader sorts
     "Answer", "API_VERSION", "Backend", "BackendSettings", "BackendSpec", "BiasfwError", "Case", "Choice",
     "ChoiceScore", "ChoiceText", "clustered_mean", "clustered_proportion", "CommandSpec", "compile_template",
-    "ComponentContext", "ComponentError", "ComponentSpec", "DataError", "Estimate", "file_digest", "Form", "holm", "hookimpl",
-    "Identity", "IncompleteError", "Interval", "Item", "Judge", "judge", "Judgement", "JudgeSpec", "Label",
+    "ComponentContext", "ComponentError", "ComponentSpec", "DataError", "Estimate", "file_digest", "Form", "holm",
+    "hookimpl", "Identity", "IncompleteError", "Interval", "Item", "Judge", "judge", "Judgement", "JudgeSpec", "Label",
     "LanguagePack", "largest_share_limits", "Merge", "Message", "Metric", "MetricSpec", "miller_madow",
     "MultinomialNull", "multinomial_null",
     "NullStatistic", "Outcome", "Panel", "Parser", "ParserSpec", "plugin_entropy", "point_test",

@@ -270,4 +270,4 @@ def test_the_least_values_are_reached() -> None:
     assert variation_limits([0.5, 0, 0, 0, 0], [1.0] * 5, uniform) == pytest.approx((0.3, 0.8))
     assert largest_share_limits([0.0] * 5, [0.1, 0.1, 0.5, 0.5, 0.5]) == pytest.approx((0.8 / 3, 0.5))
     many = np.full(20, 0.05)
-    assert variation_limits(np.zeros(20), np.full(20, 0.6), many) == (0.0, pytest.approx(0.95))
+    assert variation_limits(np.zeros(20), np.full(20, 0.6), many) == pytest.approx((0.0, 0.95))
