@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasfw.authoring.bench import Workbench
 from biasfw.authoring.drafts import Draft
+from biasfw.phrases import many
 
 if TYPE_CHECKING:
     from biasfw.authoring.freezing import Finalised
@@ -33,10 +34,10 @@ def datasheet(
         *(f"| {name} | {count} |" for name, count in sorted(counts.items())),
         "",
         "## Collection and authorship", "",
-        f"Written by {len({by for draft in drafts for by in draft.authors})} people under random pseudonyms; mean "
-        f"number of edits {sum(draft.edits for draft in drafts) / max(len(drafts), 1):.2f}. Edited against: "
-        f"{', '.join(manifest['authorship']['models']) or 'no model'}; rule `{bench.settings['rule']['use']}`. "
-        f"{survived} of {len(drafts)} also fooled the target under {done.instructions} instructions that were not used "
+        f"Written by {many(len({by for draft in drafts for by in draft.authors}), 'person', 'people')} under random "
+        f"pseudonyms; mean number of edits {sum(draft.edits for draft in drafts) / max(len(drafts), 1):.2f}. "
+        f"Edited against: {', '.join(manifest['authorship']['models']) or 'no model'}; "
+        f"rule `{bench.settings['rule']['use']}`. {survived} of {len(drafts)} also fooled the target under {done.instructions} instructions that were not used "
         "while editing.", "",
         *(_groups(bench)),
         (

@@ -15,6 +15,7 @@ from biasfw.authoring.files import write_rows
 from biasfw.authoring.log import today
 from biasfw.authoring.starting import json_manifest
 from biasfw.jsonlines import write_atomically
+from biasfw.phrases import many
 from biasfw.textfile import read_jsonl
 from biasfw.yamlfile import load_yaml
 
@@ -63,7 +64,7 @@ def _tell(folder: Path, count: int) -> None:
         changed = {**manifest, "version": version, "interpretation": told}
         write_atomically(path, json_manifest(changed).encode("utf-8"))
     if sheet.is_file():
-        note = f"\n## Withdrawn\n\n{count} rows were taken out on {today()}: somebody withdrew their texts.\n"
+        note = f"\n## Withdrawn\n\n{many(count, 'row')} taken out on {today()}: somebody withdrew their texts.\n"
         write_atomically(sheet, (sheet.read_text(encoding="utf-8") + note).encode("utf-8"))
 
 

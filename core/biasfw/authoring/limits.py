@@ -10,6 +10,7 @@ from typing import Any
 
 from biasfw import languages
 from biasfw.hedging import hedges
+from biasfw.phrases import many
 from biasfw.plugins import Plugins
 from biasfw.textfile import read_jsonl
 
@@ -29,7 +30,9 @@ def _balance(items: Mapping[str, Texts], limits: Mapping[str, float]) -> list[st
     if len(counts) < 2 or max(counts.values()) <= bound * min(counts.values()):
         return []
     (most, high), (least, low) = counts.most_common()[0], counts.most_common()[-1]
-    return [f"balance: {most} has {high} items and {least} {low}; write more of {least}, at most {bound:g} to 1"]
+    return [
+        f"balance: {most} has {many(high, 'item')} and {least} {low}; write more of {least}, at most {bound:g} to 1"
+    ]
 
 
 def _length(items: Mapping[str, Texts], limits: Mapping[str, float]) -> list[str]:

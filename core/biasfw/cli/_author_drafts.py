@@ -12,6 +12,7 @@ import click
 from biasfw.cli._author import bench_in, by_option, command, folder_argument
 from biasfw.cli._common import json_option, print_json, say
 from biasfw.errors import UsageError
+from biasfw.phrases import many
 
 
 @command.command("init", epilog="Example:  biasfw author init my-bench --language ja --contact 'ask@example.org'")
@@ -214,7 +215,7 @@ def status(folder: Path, as_json: bool) -> None:
         return
     for category in bench.categories:
         found = [row for row in rows if row["category"] == category]
-        say(f"{category}: {len(found)} drafts, {sum(r['status'] == 'accepted' for r in found)} accepted")
+        say(f"{category}: {many(len(found), 'draft')}, {sum(r['status'] == 'accepted' for r in found)} accepted")
         for row in found:
             flags = f", flagged {row['flags']} times" if row["flags"] else ""
             say(f"  {row['item']}: {row['status']}, {row['edits']} edits, {row['verdict'] or 'not tried'}{flags}")

@@ -14,6 +14,7 @@ from biasfw.cli._author import bench_in, command, folder_argument
 from biasfw.cli._common import json_option, pairs, print_json, say
 from biasfw.cli._result import Bar
 from biasfw.errors import UsageError
+from biasfw.phrases import many
 
 if TYPE_CHECKING:
     from biasfw.authoring.asker import Target
@@ -194,14 +195,15 @@ def finalize_(ctx: click.Context, /, folder: Path, *, as_json: bool, **given: An
             }
         )  # fmt: skip
         return
-    say(f"finalised {len(done.kept)} items: {done.folder}")
+    say(f"finalised {many(len(done.kept), 'item')}: {done.folder}")
     say(f"{survived} of {len(done.kept)} fool the target under {done.instructions} instructions not used while editing")
     for name, why in done.left_out.items():
         say(f"  left out {name}: {why}")
     if done.holdout:
-        say(f"held out {len(done.held_out)} items: {done.holdout}; do not publish them")
+        say(f"held out {many(len(done.held_out), 'item')}: {done.holdout}; not to be published")
     if done.unreviewed:
         say(
-            f"warning: {len(done.unreviewed)} items had no review by a member of the group; {given['allow']} allowed it"
+            f"warning: {many(len(done.unreviewed), 'item')} had no review by a member of the group; "
+            f"{given['allow']} allowed it"
         )
     say(f"next: biasfw run --benchmark {done.folder} --backend NAME")

@@ -8,6 +8,7 @@ from typing import Any
 
 from biasfw.cli._author import bench_in, command, folder_argument
 from biasfw.cli._common import json_option, print_json, say
+from biasfw.phrases import many
 
 
 @command.command("report", epilog="Example:  biasfw author report my-bench")
@@ -27,7 +28,7 @@ def report_(folder: Path, as_json: bool) -> None:
 def _print(document: Mapping[str, Any]) -> None:
     counts = document["drafts"]
     said = ", ".join(f"{count} {name}" for name, count in counts.items() if name != "all")
-    say(f"{document['workbench']}: {counts['all']} drafts ({said}); rule {document['rule']['use']}")
+    say(f"{document['workbench']}: {many(counts['all'], 'draft')} ({said}); rule {document['rule']['use']}")
     gone = document["rejected"]
     if gone["n"]:
         span = f"[{_percent(gone['low'])}, {_percent(gone['high'])}]"
@@ -36,7 +37,7 @@ def _print(document: Mapping[str, Any]) -> None:
         say(f"  {row['item']}: {row['reason'] or '(the reason was withdrawn)'}")
     say(f"edits of accepted drafts: {_number(document['edits'], 1)}")
     for category, part in document["categories"].items():
-        say(f"{category}: {part['all']} drafts, {part['accepted']} accepted, edits {_number(part['edits'], 1)}")
+        say(f"{category}: {many(part['all'], 'draft')}, {part['accepted']} accepted, edits {_number(part['edits'], 1)}")
         _models(part["accuracy"], "  ")
     say("all categories, accuracy on the newest versions:")
     _models(document["models"], "  ")
@@ -48,7 +49,7 @@ def _print(document: Mapping[str, Any]) -> None:
         say(f"  {model}, all drafts: {_number(part)}")
     if document["unmeasured"]:
         names = document["unmeasured"]
-        say(f"  {len(names)} drafts lack a first or last answer of a held-out model: {', '.join(names[:8])}"
+        say(f"  {many(len(names), 'draft')} without a first or last answer of a held-out model: {', '.join(names[:8])}"
             f"{' ...' if len(names) > 8 else ''}; biasfw author try --held-out --every-end")  # fmt: skip
     days = document["days"]
     if days:
@@ -79,4 +80,4 @@ def _number(found: Mapping[str, Any], scale: float = 100) -> str:
         return "- (nothing measured)"
     span = "" if found["low"] is None else f" [{scale * found['low']:.1f}, {scale * found['high']:.1f}]"
     reason = f", no interval: {found['reason']}" if found["low"] is None and found["reason"] else ""
-    return f"{scale * found['value']:.1f}{span} ({found['drafts']} drafts{reason})"
+    return f"{scale * found['value']:.1f}{span} ({many(found['drafts'], 'draft')}{reason})"

@@ -11,6 +11,7 @@ from rich.table import Table
 from biasfw.cli._text import safe
 from biasfw.engine import RunResult
 from biasfw.form import Form
+from biasfw.phrases import many
 from biasfw.records import Score
 
 _RULES = (("first_position", "always the first"), ("shorter", "shorter"), ("longer", "longer"), ("hedged", "hedged"))
@@ -241,7 +242,7 @@ def _controls(console: Console, found: _Found) -> None:
         console.print(f"\n[bold]controls[/bold]: {safe(score.reason or 'none in this selection')}")
         return
     style = "bold red" if _unable(score) else "bold"
-    console.print(f"\n[bold]controls[/bold] {_shown(score)} right, {score.clusters} clusters")
+    console.print(f"\n[bold]controls[/bold] {_shown(score)} right, {many(score.clusters, 'cluster')}")
     if score.reason:
         console.print(f"  [{style}]{safe(score.reason)}[/{style}]")
 

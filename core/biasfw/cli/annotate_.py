@@ -11,6 +11,7 @@ import click
 from biasfw.cli import plugins_of
 from biasfw.cli._common import json_option, print_json, say
 from biasfw.errors import UsageError
+from biasfw.phrases import many
 
 
 class _Drawing(click.Group):
@@ -210,4 +211,4 @@ def _share(found: Mapping[str, Any]) -> str:
         return "- (no answers)"
     span = f" [{100 * found['low']:.1f}, {100 * found['high']:.1f}]" if found["low"] is not None else ""
     reason = f" (no interval: {found['reason']})" if found["reason"] else ""
-    return f"{100 * found['value']:.1f} %{span}, n = {found['n']}, {found['items']} items{reason}"
+    return f"{100 * found['value']:.1f} %{span}, n = {found['n']}, {many(found['items'], 'item')}{reason}"

@@ -10,6 +10,7 @@ import click
 from biasfw.cli import plugins_of
 from biasfw.cli._common import json_option, print_json, say
 from biasfw.errors import UsageError
+from biasfw.phrases import many
 
 if TYPE_CHECKING:
     from biasfw.comparing.planning import Planned
@@ -112,7 +113,7 @@ def _kind(margin: float | None, *, noninferior: bool, equivalent: bool) -> Liter
 
 
 def _print_plan(found: Planned) -> None:
-    say(f"{found.detectable.clusters} clusters; {found.basis}")
+    say(f"{many(found.detectable.clusters, 'cluster')}; {found.basis}")
     say("smallest difference that a 5 % test finds in 80 of 100 cases, in points, by how")
     say("alike the two runs are over the clusters (correlation):")
     for correlation, size in found.detectable.by_correlation:

@@ -9,6 +9,7 @@ import click
 from biasfw.cli import plugins_of
 from biasfw.cli._common import json_option, print_json, say
 from biasfw.errors import UsageError
+from biasfw.phrases import many
 
 
 @click.command(
@@ -41,4 +42,7 @@ def command(ctx: click.Context, folder: Path, output: Path, as_json: bool) -> No
     except OSError as failure:
         raise UsageError(f"cannot write {output}: {failure.strerror or failure}; give another with -o") from failure
     runs = sum(len(board.ranked) + sum(len(rows) for _, rows in board.apart) for board in found.boards)
-    say(f"{len(found.boards)} tables, {runs} entries, {len(found.left_out)} runs left out: {output}")
+    say(
+        f"{many(len(found.boards), 'table')}, {many(runs, 'entry', 'entries')}, "
+        f"{many(len(found.left_out), 'run')} left out: {output}"
+    )

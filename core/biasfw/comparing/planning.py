@@ -11,6 +11,7 @@ from biasfw.comparing.columns import columns
 from biasfw.comparing.measure import Shared
 from biasfw.errors import UsageError
 from biasfw.paired import MIN_TESTED, Detectable, detectable
+from biasfw.phrases import many
 from biasfw.plugins import Plugins
 from biasfw.stats import MIN_CLUSTERS
 from biasfw.storedrun import common_judge, open_run
@@ -50,7 +51,9 @@ def plan(clusters: int, run: Path | None, plugins: Plugins, *, judge: str | None
     codes = np.unique(found.cluster.astype(str), return_inverse=True)[1]
     sizes = np.bincount(codes)
     if len(sizes) < MIN_CLUSTERS:
-        raise UsageError(f"{run} has {len(sizes)} clusters, too few to tell how much they vary; plan without a run")
+        raise UsageError(
+            f"{run} has {many(len(sizes), 'cluster')}, too few to tell how much they vary; plan without a run"
+        )
     if stored.bundle.manifest["task"] != "labels":
         hits = [(found.a.values["choice"] == found.target) & (found.target != "")]
     else:

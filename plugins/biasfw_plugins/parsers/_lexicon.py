@@ -46,6 +46,8 @@ _CHOICE_WORDS = {  # the same for the entries of choice_words
     "among": (Part.AMONG, Part.AMONG_AFTER),
     "condition": (Part.IF, Part.IF),
     "question": (Part.QUESTION, Part.QUESTION),
+    "than": (Part.THAN | Part.NOT, Part.THAN | Part.NOT_AFTER),
+    "aside": (Part.ASIDE, Part.ASIDE),
 }
 
 
@@ -67,7 +69,7 @@ class Lexicon:
         for text, part in _entries(packs):
             parts[text] = parts.get(text, 0) | part
         for text, part in parts.items():
-            if part & Part.ANSWER and part & (Part.FILLER | Part.LINK):  # "it is" introduces anything
+            if part & Part.ANSWER and part & (Part.FILLER | Part.LINK | Part.ASIDE):  # "it is" introduces anything
                 parts[text] = part & ~Part.ANSWER
         self.parts: Mapping[str, int] = parts
         # A conjunction of one letter is written with the next word in Arabic, whose letters have no capitals.

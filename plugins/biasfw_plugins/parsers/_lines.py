@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from biasfw_plugins.parsers._continuing import join, unrank
 from biasfw_plugins.parsers._parts import Part, all_parts
 from biasfw_plugins.parsers._sentence import Sentence
 from biasfw_plugins.parsers._statements import Statement, bare, leading, statements, unread
@@ -21,6 +22,7 @@ class Line:
     ``leads``: the statement of such a letter, unless the line turns out to be an entry of a list; ``opens``: a colon
     stands between the two, so that a cut text might have gone on with the other options. ``question``: it
     begins a new question. ``denies``: it is one sentence that sets a single option aside and states nothing.
+    ``sets_aside``: what stands on the next line is not the answer: "Alternative answer:".
     """
 
     stated: tuple[Statement, ...] = ()
@@ -30,9 +32,10 @@ class Line:
     label: str | None = None
     question: bool = False
     denies: bool = False
+    sets_aside: bool = False
 
 
-EMPTY, _ASKS = Line(), Line(question=True)
+EMPTY, _ASKS, _SETS_ASIDE = Line(), Line(question=True), Line(sets_aside=True)
 _SHORT = 24  # tokens
 _TELLING = Part.LETTER | Part.NONE | Part.TAKEN | Part.ALL
 _OPENING = Part.FILLER | Part.CLAUSE | Part.COMMA
@@ -56,9 +59,14 @@ def _analyse(words: Words) -> Line:
         return EMPTY
     kinds = all_parts(words.parts)
     if not kinds & _TELLING:
+        if kinds & (Part.ASIDE | Part.NOT) and _sets_aside(words.parts):
+            return _SETS_ASIDE
         return _ASKS if kinds & Part.QUESTION and _is_question(words.parts) else EMPTY
     parts, keys = _unwrapped(words, kinds)
     question = bool(kinds & Part.QUESTION) and _is_question(parts)
+    join(parts, kinds)
+    if kinds & Part.NUMBER:
+        unrank(parts, keys)
     ranges = _sentences(parts)
     if not ranges:
         return Line(question=question)
@@ -194,6 +202,12 @@ def _is_question(parts: Sequence[int]) -> bool:
         return False
     after = parts[place + 1 : place + 2]
     return not after or bool(after[0] & (Part.COLON | Part.CLOSE | Part.NUMBER | Part.STOP | Part.DASH))
+
+
+def _sets_aside(parts: Sequence[int]) -> bool:
+    """Whether a line without options heads one that is not the answer: "Second choice:", "Wrong answer:"."""
+    heading, last = parts[:-1], parts[-1]
+    return bool(last & Part.ASIDE) or bool(last & Part.COLON and all_parts(heading[-3:]) & (Part.ASIDE | Part.NOT))
 
 
 def _labels_several(parts: Sequence[int], keys: Sequence[str | None]) -> bool:

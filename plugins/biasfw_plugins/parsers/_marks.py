@@ -32,6 +32,7 @@ _APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_])")
 _HYPHEN = re.compile(r"(?<=[^\W\d_]{2})[-‐‑](?=[^\W\d_]{2})")
 # Boxes of a list that are ticked, and its entries that are not.
 _TICKED = re.compile(r"\[[xX✓✔]\]|[☑☒✓✔✅]")
+_RADIO = re.compile(r"^ ?\((?:([*•●xX✓✔])| ?)\)(?=\s)", re.MULTILINE)  # "( ) A", "(x) B"
 _BOXES = re.compile("[\\[☑☒✓✔✅☐□]")
 _UNTICKED = re.compile(r"^(?:[-+•]?\s)?\s?(?:\[ ?\]|[☐□])[^\n]*$", re.MULTILINE)
 _SPACES = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
@@ -39,6 +40,8 @@ _SPACES = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 
 def prepare(text: str) -> str:
     """Normalised text without decoration, with single spaces, ready to be split into lines."""
+    if "(" in text:
+        text = _RADIO.sub(lambda box: "[x]" if box[1] else "[ ]", text)
     for mark in _DECORATION:
         if mark in text:
             text = text.replace(mark, " ")

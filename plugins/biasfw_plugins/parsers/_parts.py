@@ -52,6 +52,8 @@ class Part:
     CAPITALS = 1 << 38  # a word in capitals
     NOUN = 1 << 39  # a word that makes a name of itself and a letter after it: "Team A"
     TAKEN = 1 << 40  # an option's letter that was taken for an article
+    THAN = 1 << 42  # sets aside the option beside it, whatever marks stand between: "rather than"
+    ASIDE = 1 << 43  # introduces an option as another one than the answer: "second choice"
     NAME = 1 << 41  # the text of an option, which a word after it may make another name of: "Arab Americans"
 
 

@@ -13,6 +13,7 @@ _JOINING = (
 )  # fmt: skip
 # What may stand between a word and the letter it is about.
 _AROUND = Part.OPTION | Part.FILLER | Part.FILLER_AFTER | Part.ALL | Part.QUOTE | Part.OPEN | Part.CLOSE
+_INTRODUCED = Part.COLON | Part.COMMA | Part.DASH | Part.LINK | Part.BETTER | Part.NUMBER
 _MOST = 24  # letters in one sentence; more state nothing
 
 
@@ -24,7 +25,8 @@ class Sentence:
 
     ``rejected``: letters that are negated or set aside. ``apart``: those of them that the negation stands beside.
     ``bound``: negation -> the letter that it stands before. ``several``: letters that are joined with others, so that
-    none of them is meant alone. ``silent``: letters in a reason, in a condition, or offered ("between A and B").
+    none of them is meant alone. ``silent``: letters in a reason, in a condition, offered ("between A and B"), or named
+    as another answer ("second choice: A").
     """
 
     def __init__(self, parts: Sequence[int], keys: Sequence[str | None], *, ended: bool = True, kinds: int = 0) -> None:
@@ -46,6 +48,8 @@ class Sentence:
             self._join()
         if kinds & Part.REASON:
             self._in_reasons()
+        if kinds & Part.ASIDE:
+            self._set_aside()
         if kinds & Part.IF:
             self._in_conditions()
 
@@ -188,6 +192,44 @@ class Sentence:
                 inside = False
             elif part & Part.LETTER and inside:
                 self.silent.add(place)
+
+    def _set_aside(self) -> None:
+        """What is a second choice, an alternative, or the answer of others, is not the answer."""
+        for place, part in enumerate(self.parts):
+            if not part & Part.ASIDE:
+                continue
+            named = part & Part.OPTION  # "alternative A" names an option, "the better alternative is A" prefers it
+            if named and place and self.parts[place - 1] & Part.BETTER:
+                continue
+            letter = place + 1
+            while letter < len(self.parts) and self._introduces(letter, named=bool(named)):
+                letter += 1
+            if letter < len(self.parts) and self.parts[letter] & Part.LETTER:
+                if not (named and letter == place + 1) and not self._is_answered(place):
+                    self.silent.add(letter)
+                continue
+            before = place - 1
+            while before > 0 and self.parts[before] & (_AROUND | Part.LINK) and not self.parts[before] & Part.LETTER:
+                before -= 1
+            linked = any(each & Part.LINK for each in self.parts[before + 1 : place])
+            if before >= 0 and linked and self.parts[before] & Part.LETTER and not self._is_answered(before):
+                self.silent.add(before)
+
+    def _introduces(self, place: int, *, named: bool) -> bool:
+        """Whether a word may stand between "second choice" and the letter of it."""
+        part = self.parts[place]
+        if part & Part.LETTER:
+            return False
+        return bool(part & (_AROUND | _INTRODUCED) or (part & Part.ANSWER and not named))
+
+    def _is_answered(self, place: int) -> bool:
+        """Whether an answer phrase introduces what stands at ``place``: "my answer is the alternative: B"."""
+        for before in range(place - 1, -1, -1):
+            if self.parts[before] & (Part.LETTER | Part.CLAUSE | Part.COMMA):
+                return False
+            if self.parts[before] & Part.ANSWER:
+                return True
+        return False
 
     def _in_conditions(self) -> None:
         conditions = [place for place, part in enumerate(self.parts) if part & Part.IF]

@@ -11,24 +11,11 @@ import regex
 from biasfw_plugins.parsers._lexicon import ASCII_SPANS, EAST, SPANS, WEST, Lexicon
 from biasfw_plugins.parsers._marks import MARKS
 from biasfw_plugins.parsers._parts import Part, Token
+from biasfw_plugins.parsers._settling import settle
 from biasfw_plugins.parsers._text import fold
 
 _HIRAGANA, _HANGUL = "ぁゟ", "가힣"
 _GLUED = ("+", "@", "%", "°")  # directly after a letter they make something else of it: a grade, an address
-_BEFORE_NATIVE = (
-    Part.ANSWER | Part.OPTION | Part.COLON | Part.OPEN | Part.CLOSE | Part.QUOTE | Part.STOP | Part.ASK | Part.DASH
-    | Part.MARKED | Part.AND | Part.COMMA | Part.JOIN | Part.NUMBER | Part.NOT | Part.NOT_AFTER
-    | Part.FILLER | Part.LINK
-)  # fmt: skip
-_AFTER_NATIVE = (
-    Part.COLON | Part.COMMA | Part.STOP | Part.ASK | Part.OPEN | Part.CLOSE | Part.QUOTE | Part.DASH | Part.JOIN
-    | Part.FILLER_AFTER | Part.REASON | Part.AND | Part.NOT | Part.NOT_AFTER | Part.CLAUSE
-)  # fmt: skip
-_BEFORE_CAPITAL = (
-    Part.STOP | Part.ASK | Part.COLON | Part.OPEN | Part.CLOSE | Part.QUOTE | Part.DASH | Part.MARKED | Part.JOIN
-    | Part.NUMBER
-)  # fmt: skip
-_AFTER_ARTICLE = Part.WORD | Part.OPTION | Part.BETTER | Part.FILLER | Part.ANSWER | Part.NUMBER
 _STEM = Part.NOT_AFTER | Part.BETTER | Part.CHOSEN
 _UNSETTLED = Part.LOWER | Part.WORDLIKE | Part.NATIVE
 
@@ -75,7 +62,7 @@ class Tokens:
             line = self._colon.sub(":", line)
         self._read(line, words)
         for index in [index for index, parts in enumerate(words.parts) if parts & _UNSETTLED]:
-            self._settle(words, index)
+            settle(words.parts, index)
         return words
 
     def _told(self, line: str) -> str:
@@ -197,46 +184,6 @@ class Tokens:
         if unknown >= 0:
             words.add(_word_between(low[end - 1]), beside if unknown == span[0] else Part.BESIDE)
         return max(place, end)
-
-    @staticmethod
-    def _compares(following: list[int]) -> bool:
-        """Whether "than B" follows: then the letter before "better" is no article."""
-        return any(part & Part.LETTER for part in following) and bool(following[0] & (Part.NOT | Part.LETTER))
-
-    def _settle(self, words: Words, index: int) -> None:
-        """Make a word of a letter that is one where it stands: "a reply", "A reply"."""
-        parts = words.parts[index]
-        before = words.parts[index - 1] if index else 0
-        after = words.parts[index + 1] if index + 1 < len(words.parts) else 0
-        if parts & Part.NATIVE:
-            if before & (Part.CLOSE | Part.QUOTE) and index > 1 and words.parts[index - 2] & Part.LETTER:
-                before = Part.WORD  # what follows a letter in brackets is a particle
-            words.parts[index] = _native(parts, before, after)
-            return
-        beyond = words.parts[index + 2] if index + 2 < len(words.parts) else Part.STOP
-        word_follows = bool(after & Part.WEST and after & _AFTER_ARTICLE and not after & Part.LINK)
-        if after & Part.BETTER and self._compares(words.parts[index + 2 : index + 4]):
-            word_follows = False
-        if (after & Part.FILLER_AFTER and beyond & Part.STOP) or (after & Part.ANSWER and beyond & Part.COLON):
-            word_follows = False  # "A, it is."; "A Answer: A"
-        if parts & Part.LOWER:
-            article = word_follows and not (before & Part.OPTION and not after & (Part.WORD | Part.NUMBER))
-        else:
-            article = (word_follows and not (before and not before & _BEFORE_CAPITAL)) or bool(after & Part.CAPITALS)
-        if article:
-            # In lower case an article changes nothing: "B is a better reply".
-            small = parts & Part.LOWER and parts & Part.WORDLIKE
-            kept = Part.TAKEN | parts & (Part.BESIDE | Part.WEST)
-            words.parts[index] = (Part.FILLER if small else Part.WORD) | kept
-
-
-def _native(parts: int, before: int, after: int) -> int:
-    """What a letter of the language's own script is: where no answer names a letter, a particle or a word."""
-    follows = _AFTER_NATIVE | (Part.LINK if parts & Part.EAST and not parts & Part.WORDLIKE else 0)
-    if not (before and not before & _BEFORE_NATIVE) and not (after and not after & follows):
-        return parts & (Part.LETTER | Part.NATIVE | Part.EAST | Part.BESIDE)
-    parts &= ~(Part.LETTER | Part.NATIVE | Part.WORDLIKE)
-    return parts if parts & ~(Part.EAST | Part.BESIDE) else parts | Part.WORD
 
 
 def _word_between(last: str) -> Token:

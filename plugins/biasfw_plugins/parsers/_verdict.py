@@ -29,11 +29,13 @@ def decide(lines: Sequence[Line], options: Sequence[str], *, cut: bool) -> Verdi
     The last explicit choice decides. Without one, whatever is preferred or named alone, if all of it is one option. An
     answer before a new question stands; what is written after that question answers another one.
     """
+    told = False  # what says nothing is not read again for each of many questions
     for index, line in enumerate(lines):
-        if index and line.question:
+        if told and line.question:
             before = _decide(lines[:index], options, cut=False)
             if before.key is not None:
                 return before._replace(runs_on=True)
+        told = told or bool(line.stated or line.bare or line.leads or line.label)
     first = lines[0].bare if lines else None
     if first is not None and first.key is not None and (entries := _entries(lines, options)) and 0 not in entries:
         return Verdict(first.key, runs_on=True)
@@ -66,18 +68,32 @@ def _statements(lines: Sequence[Line], options: Sequence[str], *, cut: bool) -> 
     entries = _entries(lines, options)
     last = len(lines) - 1
     found: list[Statement] = []
+    chosen = False
+    repeated: set[str | None] = set()  # letters on lines of their own after a choice
     for index, line in enumerate(lines):
         if index in entries:
             found += [each for each in line.stated if each.level is Level.CHOOSES]
         elif line.bare is not None:
+            if index and lines[index - 1].sets_aside:
+                continue
             alone = index == last and not any(each.bare and each.bare.key != line.bare.key for each in lines)
+            before = found[-1] if found and lines[index - 1].stated else None
+            if alone and before and before.level is Level.CHOOSES and before.key not in (None, line.bare.key):
+                found.append(Statement(Level.CHOOSES, None))  # "Answer: A", and right below "B"
+                continue
             found.append(line.bare._replace(level=Level.CHOOSES) if alone and line.bare.key else line.bare)
+            repeated.add(line.bare.key)
+            if len(repeated) > 1 and chosen:
+                found.append(Statement(Level.CHOOSES, None))  # "Answer: A", "B", "A"
         else:
             answers = line.opens and index > 0 and lines[index - 1].question  # "Q: ..." and "A: ...": no letter
             leads = None if answers or (cut and index == last and line.opens) else line.leads
             if leads is not None and index in (0, last):
                 found.append(leads)
             found += line.stated
+            if line.stated and any(each.level is Level.CHOOSES for each in line.stated):
+                chosen = True
+                repeated.clear()
     return found
 
 

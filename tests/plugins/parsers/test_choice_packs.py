@@ -10,7 +10,7 @@ from biasfw import Answer, LanguagePack, Outcome
 
 LANGUAGES = ("en", "zh", "ar", "hi", "ko", "sw", "pcm", "ja")
 KINDS = (
-    "option", "chosen", "better", "link", "filler", "clause", "all", "among", "condition", "question", "declining",
+    "option", "chosen", "better", "link", "filler", "clause", "all", "among", "condition", "question", "than", "aside", "declining",
 )  # fmt: skip
 # Sentences of answers that say something of an option and choose none.
 UNDECIDED = {
