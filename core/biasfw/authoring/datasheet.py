@@ -37,7 +37,8 @@ def datasheet(
         f"Written by {many(len({by for draft in drafts for by in draft.authors}), 'person', 'people')} under random "
         f"pseudonyms; mean number of edits {sum(draft.edits for draft in drafts) / max(len(drafts), 1):.2f}. "
         f"Edited against: {', '.join(manifest['authorship']['models']) or 'no model'}; "
-        f"rule `{bench.settings['rule']['use']}`. {survived} of {len(drafts)} also fooled the target under {done.instructions} instructions that were not used "
+        f"rule `{bench.settings['rule']['use']}`. "
+        f"{survived} of {len(drafts)} also fooled the target under {done.instructions} instructions that were not used "
         "while editing.", "",
         *(_groups(bench)),
         (
