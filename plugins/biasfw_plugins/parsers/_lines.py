@@ -22,7 +22,8 @@ class Line:
     ``leads``: the statement of such a letter, unless the line turns out to be an entry of a list; ``opens``: a colon
     stands between the two, so that a cut text might have gone on with the other options. ``question``: it
     begins a new question. ``denies``: it is one sentence that sets a single option aside and states nothing.
-    ``sets_aside``: what stands on the next line is not the answer: "Alternative answer:".
+    ``sets_aside``: what stands on the next line is not the answer: "Alternative answer:". ``lone``: not even a word
+    such as "oops" stands beside a bare letter.
     """
 
     stated: tuple[Statement, ...] = ()
@@ -33,6 +34,7 @@ class Line:
     question: bool = False
     denies: bool = False
     sets_aside: bool = False
+    lone: bool = False
 
 
 EMPTY, _ASKS, _SETS_ASIDE = Line(), Line(question=True), Line(sets_aside=True)
@@ -82,7 +84,7 @@ def _analyse(words: Words) -> Line:
     place = leading(first)
     if place is None:
         denies = len(sentences) == 1 and not stated and _denies(first)
-        return Line(tuple(stated), alone, question=question, denies=denies)
+        return Line(tuple(stated), alone, question=question, denies=denies, lone=_is_lone(parts, alone))
     opens = bool(first.parts[place + 1 : place + 2]) and bool(first.parts[place + 1] & Part.COLON)
     heading = opens and bool(parts[-1] & Part.COLON)
     says = not (lists or asked or heading or _is_judged(first, place))
@@ -95,6 +97,7 @@ def _analyse(words: Words) -> Line:
         label=None if alone else first.keys[place],
         question=question,
         denies=len(sentences) == 1 and not stated and _denies(first),
+        lone=_is_lone(parts, alone),
     )
 
 
@@ -202,6 +205,10 @@ def _is_question(parts: Sequence[int]) -> bool:
         return False
     after = parts[place + 1 : place + 2]
     return not after or bool(after[0] & (Part.COLON | Part.CLOSE | Part.NUMBER | Part.STOP | Part.DASH))
+
+
+def _is_lone(parts: Sequence[int], alone: Statement | None) -> bool:
+    return alone is not None and all(part & (Part.LETTER | Part.STOP) for part in parts)
 
 
 def _sets_aside(parts: Sequence[int]) -> bool:

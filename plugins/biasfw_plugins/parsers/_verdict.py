@@ -78,7 +78,13 @@ def _statements(lines: Sequence[Line], options: Sequence[str], *, cut: bool) -> 
                 continue
             alone = index == last and not any(each.bare and each.bare.key != line.bare.key for each in lines)
             before = found[-1] if found and lines[index - 1].stated else None
-            if alone and before and before.level is Level.CHOOSES and before.key not in (None, line.bare.key):
+            if (
+                alone
+                and line.lone
+                and before
+                and before.level is Level.CHOOSES
+                and before.key not in (None, line.bare.key)
+            ):
                 found.append(Statement(Level.CHOOSES, None))  # "Answer: A", and right below "B"
                 continue
             found.append(line.bare._replace(level=Level.CHOOSES) if alone and line.bare.key else line.bare)

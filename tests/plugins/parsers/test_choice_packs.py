@@ -10,7 +10,8 @@ from biasfw import Answer, LanguagePack, Outcome
 
 LANGUAGES = ("en", "zh", "ar", "hi", "ko", "sw", "pcm", "ja")
 KINDS = (
-    "option", "chosen", "better", "link", "filler", "clause", "all", "among", "condition", "question", "than", "aside", "declining",
+    "option", "chosen", "better", "link", "filler", "clause", "all", "among", "condition", "question", "than", "aside",
+    "declining",
 )  # fmt: skip
 # Sentences of answers that say something of an option and choose none.
 UNDECIDED = {
@@ -110,3 +111,23 @@ def test_every_abstain_word_declines(
 ) -> None:
     for word in packs[language].abstain_words:
         assert choose(f"{word}.", language).slots["choice"].outcome is Outcome.REFUSED, word
+
+
+@EACH
+def test_every_comparison_crosses_marks(
+    language: str, packs: Mapping[str, LanguagePack], choose: Callable[..., Answer]
+) -> None:
+    pack = packs[language]
+    assert set(pack.choice_words["than"]) <= set(pack.negations)
+    for phrase in pack.choice_words["than"]:
+        text = f"A... {phrase[1:]} B" if phrase.startswith("-") else f"B {phrase}... A"
+        assert outcome(choose(text, language)) in {(Outcome.ANSWERED, "b"), (Outcome.UNPARSED, None)}, text
+
+
+@EACH
+def test_what_is_named_aside_changes_no_answer(
+    language: str, packs: Mapping[str, LanguagePack], choose: Callable[..., Answer]
+) -> None:
+    for phrase in packs[language].choice_words["aside"]:
+        for text in (f"{packs[language].answer_phrases[1]}: B\n{phrase}: A", f"B\n{phrase}:\nA"):
+            assert outcome(choose(text, language)) in {(Outcome.ANSWERED, "b"), (Outcome.UNPARSED, None)}, text

@@ -88,6 +88,9 @@ HOSTILE = {
     "hangul": "가",
     "emoji": "🅱",
     "refusals": "I won't ",
+    "dangling": "B over... ",
+    "second choices": "second choice ",
+    "ranks": "1. A 2. B ",
 }
 
 
