@@ -215,3 +215,16 @@ def test_names_are_shown_in_the_first_language_where_there_is_no_english() -> No
 def test_every_task_that_the_schema_knows_is_printed_by_somebody() -> None:
     assert set(_summary.BODIES) >= {"labels"}
     assert _summary.BODIES["labels"] is _labels.print_labels
+
+
+def test_chance_and_p_stand_beside_the_picks_that_they_are_about(tmp_path: Path) -> None:
+    """By likelihood there are two numbers: the value, and that of the most likely answers, which alone was tested."""
+    text = out(*RUN, str(tmp_path), "--model", "first", "--mode", "choices")
+    picks = [line for line in text.splitlines() if "the most likely answers alone: " in line]
+    assert picks
+    for line in text.splitlines():
+        if "by likelihood" in line:
+            assert line.strip() == "by likelihood; it is not compared with chance"
+        if "chance alone gives" in line:
+            assert line in picks, line
+    assert any(re.search(r"alone: [\d.]+ %, where chance alone gives [\d.]+ %.*; p = ", line) for line in picks)

@@ -59,18 +59,27 @@ def _value(score: Score) -> str:
 def _details(score: Score) -> list[str]:
     """What a value has to be read with: what chance gives, the test, the numbers."""
     lines, test = [], score.test
-    if test is not None and "scoring" in score.slice and test.statistic is not None:
+    picks = test is not None and "scoring" in score.slice and test.statistic is not None
+    if test is not None and score.value is not None and score.clusters >= FEW and (chance := _chance(score)):
         # The value comes from likelihoods, the test from what would have been picked: two numbers, said apart.
-        lines.append(f"by likelihood; the most likely answers alone: {percent(test.statistic)} %")
-    if test is not None and score.value is not None and score.clusters >= FEW:
-        if test.null_mean is not None:
-            high = f", in 95 of 100 cases at most {percent(test.null_q95)} %" if test.null_q95 is not None else ""
-            lines.append(f"chance alone gives {percent(test.null_mean)} %{high}{_p(score)}")
-        elif test.p is not None:
-            lines.append(_p(score).removeprefix("; "))
+        alone = f"the most likely answers alone: {percent(test.statistic)} %, where " if picks else ""
+        lines.append(f"{alone}{chance}")
+    elif test is not None and picks:
+        lines.append(f"the most likely answers alone: {percent(test.statistic)} %")
+    if picks:
+        lines.insert(0, "by likelihood; it is not compared with chance")
     few = ", too few to compare with chance" if score.clusters < FEW and score.value is not None else ""
     lines.append(f"n = {score.n} ({score.denominator}), {many(score.clusters, 'cluster')}{few}")
     return lines
+
+
+def _chance(score: Score) -> str:
+    """What chance alone gives, and the p of what was tested."""
+    test = score.test
+    if test is None or test.null_mean is None:
+        return _p(score).removeprefix("; ")
+    high = f", in 95 of 100 cases at most {percent(test.null_q95)} %" if test.null_q95 is not None else ""
+    return f"chance alone gives {percent(test.null_mean)} %{high}{_p(score)}"
 
 
 def _p(score: Score) -> str:
