@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from biasfw.errors import BiasfwError, ComponentError, DataError, IncompleteError, StoreError, UsageError
     from biasfw.filedigests import file_digest
     from biasfw.form import Form, Label, Merge, Slot
+    from biasfw.hedging import folded
     from biasfw.hookspecs import API_VERSION, hookimpl
     from biasfw.keys import request_seed, sha256_file, sha256_text
     from biasfw.languages import LanguagePack
@@ -104,6 +105,7 @@ _NAMES = {
     "biasfw.errors": "BiasfwError ComponentError DataError IncompleteError StoreError UsageError",
     "biasfw.filedigests": "file_digest",
     "biasfw.form": "Form Label Merge Slot",
+    "biasfw.hedging": "folded",
     "biasfw.hookspecs": "API_VERSION hookimpl",
     "biasfw.keys": "request_seed sha256_file sha256_text",
     "biasfw.languages": "LanguagePack",
@@ -130,7 +132,8 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names.spli
 __all__ = [  # noqa: RUF022 - sorted as a reader sorts
     "Answer", "API_VERSION", "Backend", "BackendSettings", "BackendSpec", "BiasfwError", "Case", "Choice",
     "ChoiceScore", "ChoiceText", "clustered_mean", "clustered_proportion", "CommandSpec", "compile_template",
-    "ComponentContext", "ComponentError", "ComponentSpec", "DataError", "Estimate", "file_digest", "Form", "holm",
+    "ComponentContext", "ComponentError", "ComponentSpec", "DataError", "Estimate", "file_digest", "folded", "Form",
+    "holm",
     "hookimpl", "Identity", "IncompleteError", "Interval", "Item", "Judge", "judge", "Judgement", "JudgeSpec", "Label",
     "LanguagePack", "largest_share_limits", "Merge", "Message", "Metric", "MetricSpec", "miller_madow",
     "MultinomialNull", "multinomial_null",

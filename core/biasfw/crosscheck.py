@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from biasfw.crosstexts import check_labels, check_texts
 from biasfw.document import Document, child
 from biasfw.errors import DataError
+from biasfw.hedging import folded
 from biasfw.manifestparts import Found, Manifest, all_conditions, unknown
 from biasfw.schemas import Problem
 
@@ -107,9 +107,9 @@ def _choices(manifest: Manifest) -> Iterator[Found]:
         if name in manifest:
             yield child("", name), f"`{name}` means nothing with task {task!r}; remove it"
     for tag, letters in manifest.get("letters", {}).items():
-        folded = [unicodedata.normalize("NFKC", letter).casefold() for letter in letters]
-        for place, letter in enumerate(folded):
-            if letter in folded[:place]:
+        read = [folded(letter) for letter in letters]
+        for place, letter in enumerate(read):
+            if letter in read[:place]:
                 pointer = f"{child('/letters', tag)}/{place}"
                 yield pointer, f"{letters[place]!r} cannot be told from a letter before it in an answer; choose another"
     orders = manifest.get("orders", {"over": over, "design": designs[0]})

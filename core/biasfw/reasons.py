@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 
 from biasfw.form import Form, Label, Slot
+from biasfw.hedging import folded
 from biasfw.records import Answer, Outcome
 
 NO_HEADER, NOT_LISTED, TWO_NAMES = "no_header", "not_listed", "two_names"
@@ -20,11 +20,11 @@ def why(text: str, answer: Answer, form: Form, condition: str) -> Iterator[str]:
     """
     if form.task != "labels":
         return
-    folded = _folded(text)
+    where = _folded(text)
     headers = {slot.key: _all(slot.headers.get(condition, {})) for slot in form.slots}
     for slot in form.slots:
         if slot.key in answer.slots and answer.slots[slot.key].outcome is Outcome.UNPARSED:
-            reason = _reason(folded, slot, headers, form)
+            reason = _reason(where, slot, headers, form)
             if reason:
                 yield f"{reason}:{slot.key}"
 
@@ -56,8 +56,8 @@ def _named(line: str, labels: tuple[Label, ...]) -> set[str]:
 
 
 def _all(names: Mapping[str, tuple[str, ...]]) -> list[str]:
-    return [folded for texts in names.values() for text in texts if (folded := _folded(text))]
+    return [name for texts in names.values() for text in texts if (name := _folded(text))]
 
 
 def _folded(text: str) -> str:
-    return "\n".join(" ".join(line.split()) for line in unicodedata.normalize("NFKC", text).casefold().split("\n"))
+    return "\n".join(" ".join(line.split()) for line in folded(text).split("\n"))

@@ -42,3 +42,15 @@ def test_what_was_read_needs_no_reason() -> None:
     read = Answer({"one": Reading(Outcome.ANSWERED, "south"), "two": Reading(Outcome.REFUSED)})
     assert list(why("nothing", read, FORM, "c")) == []
     assert list(why("nothing", UNREAD, Form("choice", FORM.slots), "c")) == []
+
+
+def test_the_dotted_and_the_dotless_i_are_one_letter() -> None:
+    form = Form(
+        "labels",
+        (Slot("one", {"c": {"tr": ("GELİŞMİŞ TOPLULUK",)}}),),
+        (Label("indians", {"tr": ("Hintliler",)}), Label("kurds", {"tr": ("Kürtler",)})),
+        conditions=("c",),
+    )
+    unread = Answer({"one": Reading(Outcome.UNPARSED)})
+    for text in ("Gelişmiş Topluluk: HİNTLİLER, KÜRTLER", "gelişmiş topluluk: hıntlıler, kürtler"):
+        assert list(why(text, unread, form, "c")) == ["two_names:one"]
