@@ -23,7 +23,7 @@ class Line:
     stands between the two, so that a cut text might have gone on with the other options. ``question``: it
     begins a new question. ``denies``: it is one sentence that sets a single option aside and states nothing.
     ``sets_aside``: what stands on the next line is not the answer: "Alternative answer:". ``lone``: not even a word
-    such as "oops" stands beside a bare letter.
+    such as "oops" stands beside a bare letter. ``joins``: nothing but "or", or "and".
     """
 
     stated: tuple[Statement, ...] = ()
@@ -35,9 +35,11 @@ class Line:
     denies: bool = False
     sets_aside: bool = False
     lone: bool = False
+    joins: bool = False
 
 
-EMPTY, _ASKS, _SETS_ASIDE = Line(), Line(question=True), Line(sets_aside=True)
+EMPTY = Line()
+_ASKS, _SETS_ASIDE, _JOINS = Line(question=True), Line(sets_aside=True), Line(joins=True)
 _SHORT = 24  # tokens
 _TELLING = Part.LETTER | Part.NONE | Part.TAKEN | Part.ALL
 _OPENING = Part.FILLER | Part.CLAUSE | Part.COMMA
@@ -61,9 +63,7 @@ def _analyse(words: Words) -> Line:
         return EMPTY
     kinds = all_parts(words.parts)
     if not kinds & _TELLING:
-        if kinds & (Part.ASIDE | Part.NOT) and _sets_aside(words.parts):
-            return _SETS_ASIDE
-        return _ASKS if kinds & Part.QUESTION and _is_question(words.parts) else EMPTY
+        return _without_options(words.parts, kinds)
     parts, keys = _unwrapped(words, kinds)
     question = bool(kinds & Part.QUESTION) and _is_question(parts)
     join(parts, kinds)
@@ -99,6 +99,15 @@ def _analyse(words: Words) -> Line:
         denies=len(sentences) == 1 and not stated and _denies(first),
         lone=_is_lone(parts, alone),
     )
+
+
+def _without_options(parts: Sequence[int], kinds: int) -> Line:
+    """A line that states nothing, but may say what the lines beside it are."""
+    if kinds & (Part.ASIDE | Part.NOT) and _sets_aside(parts):
+        return _SETS_ASIDE
+    if all(part & (Part.AND | Part.JOIN) for part in parts):
+        return _JOINS
+    return _ASKS if kinds & Part.QUESTION and _is_question(parts) else EMPTY
 
 
 def _sentence(parts: Sequence[int], keys: Sequence[str | None], ended: bool) -> Sentence:

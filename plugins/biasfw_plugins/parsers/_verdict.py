@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from biasfw_plugins.parsers._lines import Line
+from biasfw_plugins.parsers._lines import EMPTY, Line
 from biasfw_plugins.parsers._statements import Statement
 from biasfw_plugins.parsers._surroundings import Level
 
@@ -74,18 +74,12 @@ def _statements(lines: Sequence[Line], options: Sequence[str], *, cut: bool) -> 
         if index in entries:
             found += [each for each in line.stated if each.level is Level.CHOOSES]
         elif line.bare is not None:
-            if index and lines[index - 1].sets_aside:
+            above = lines[index - 1] if index else EMPTY
+            if above.sets_aside:
                 continue
             alone = index == last and not any(each.bare and each.bare.key != line.bare.key for each in lines)
-            before = found[-1] if found and lines[index - 1].stated else None
-            if (
-                alone
-                and line.lone
-                and before
-                and before.level is Level.CHOOSES
-                and before.key not in (None, line.bare.key)
-            ):
-                found.append(Statement(Level.CHOOSES, None))  # "Answer: A", and right below "B"
+            if above.joins or (alone and _takes_back(line, above)):
+                found.append(Statement(Level.CHOOSES, None))
                 continue
             found.append(line.bare._replace(level=Level.CHOOSES) if alone and line.bare.key else line.bare)
             repeated.add(line.bare.key)
@@ -101,6 +95,13 @@ def _statements(lines: Sequence[Line], options: Sequence[str], *, cut: bool) -> 
                 chosen = True
                 repeated.clear()
     return found
+
+
+def _takes_back(line: Line, above: Line) -> bool:
+    """Whether a letter alone stands right below the choice of another one: "Answer: A", "B"."""
+    chosen = above.stated[-1] if above.stated and above.stated[-1].level is Level.CHOOSES else None
+    key = line.bare.key if line.bare is not None and line.lone else None
+    return chosen is not None and None not in (chosen.key, key) and chosen.key != key
 
 
 def _entries(lines: Sequence[Line], options: Sequence[str]) -> frozenset[int]:
