@@ -22,6 +22,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_CURLY = "“”„‟‘’«»＂"  # quotes that are not those of JSON
 _MAX_DIGITS = 4000  # int() refuses more than 4300
 
 
@@ -68,7 +69,7 @@ def locate(text: str) -> Places:
         elif mark == ",":
             pointer = _next(stack, pointer)
         elif mark is None and stack and isinstance(seen := stack[-1][1], dict) and pointer == stack[-1][0]:
-            pointer = _key(token["string"], start, pointer, seen)
+            pointer = _key(token["string"], token["word"] or "", start, pointer, seen)
             places.keys[pointer] = start
         elif mark is None:
             places.values[pointer] = start
@@ -87,9 +88,16 @@ def _next(stack: list[tuple[str, dict[str, int] | int]], pointer: str) -> str:
     return child(base, state + 1)
 
 
-def _key(literal: str | None, start: int, pointer: str, seen: dict[str, int]) -> str:
+def _unquoted(word: str) -> str:
+    """What is said of a key that does not begin with a double quote."""
+    if word[:1] and word[0] in _CURLY:
+        return f'the quote {word[0]} is a typographic one, as word processors write it; write straight double quotes (")'
+    return "a key is not in double quotes; write one JSON object a line"
+
+
+def _key(literal: str | None, word: str, start: int, pointer: str, seen: dict[str, int]) -> str:
     if literal is None:
-        raise JsonFlaw(start, "a key is not in double quotes; write one JSON object a line")
+        raise JsonFlaw(start, _unquoted(word))
     try:
         key = json.loads(literal)
     except ValueError:
@@ -103,6 +111,8 @@ def _key(literal: str | None, start: int, pointer: str, seen: dict[str, int]) ->
 def _check_word(word: str | None, start: int) -> None:
     if word is None or word in ("true", "false", "null"):
         return
+    if word[0] in _CURLY:
+        raise JsonFlaw(start, _unquoted(word))
     if word in ("NaN", "Infinity", "-Infinity"):
         raise JsonFlaw(start, f"{word} is not JSON; write null or a finite number")
     if _NUMBER.fullmatch(word):

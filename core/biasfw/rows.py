@@ -19,6 +19,7 @@ class Row:
     raw: str = ""  # CSV: the text of the row
     delimiter: str = ""  # CSV: what separates its fields
     flaws: tuple[str, ...] = ()  # what is wrong with single cells, with their places; the value is then not to be used
+    unsure: frozenset[str] = frozenset()  # what a header with mistakes leaves open: see ``sheetcolumns.Columns``
 
     @property
     def name(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,6 +35,8 @@ class Columns:
     row_roles: dict[str, int] = field(default_factory=dict)
     notes: set[int] = field(default_factory=set)
     named: set[int] = field(default_factory=set)  # all of them
+    # After mistakes in the header: required columns that are missing, "choices" or "fields" of which some may be.
+    unsure: set[str] = field(default_factory=set)
 
     def item(self, row: Row, cells: Sequence[str], flaws: Sequence[str]) -> Row:
         """``row`` with the value that ``cells`` make and its flaws; ``flaws`` are those of single cells.
@@ -50,11 +52,15 @@ class Columns:
                 found.append(f"{row.place(index)}: {_unnamed(too_many=bool(row.raw) and index >= width)}")
                 break  # the next ones are there for the same reason
         found += [f"{row.place(at)}: {flaw}" for at, flaw in enumerate(flaws) if flaw and at not in self.notes]
-        return self._made(row, texts, found)
+        return self._made(replace(row, unsure=frozenset(self.unsure)), texts, found)
+
+    def means_yes_or_no(self, index: int) -> bool:
+        """Whether true and false are what belongs into a column."""
+        return self.plain.get(index) == "contested"
 
     def _made(self, row: Row, texts: Sequence[str], flaws: list[str]) -> Row:
         value: dict[str, Any] = {}
-        places: dict[str, int] = {"": min(self.plain)}
+        places: dict[str, int] = {"": min(self.plain, default=0)}
         for index, name in self.plain.items():
             places[child("", name)] = index
             if texts[index]:
@@ -112,12 +118,24 @@ def _unnamed(*, too_many: bool) -> str:
     return "the column has no name in the first row; give it one, beginning with # if these are notes"
 
 
-def read_header(row: Row, cells: Sequence[str]) -> Columns:
-    """The columns that the first row names.
+def read_header(row: Row, cells: Sequence[str], wrong: list[str] | None = None) -> Columns:
+    """The columns that the first row names. What is wrong with it is added to ``wrong``, and the rest is read.
 
     Raises:
-        DataError: a name is wrong, stands twice, or is missing; with its place.
+        DataError: without ``wrong``: a name is wrong, stands twice, or is missing; with its place.
     """
+    columns, problems = _read(row, cells)
+    told = [f"{row.place(index)}: {problem}" for index, problem in problems]
+    if told and wrong is None:
+        raise DataError(told[0])
+    if wrong is not None:
+        wrong += told
+    return columns
+
+
+def _read(row: Row, cells: Sequence[str]) -> tuple[Columns, list[tuple[int, str]]]:
+    """The columns, and what is wrong by index. A column that cannot be used is read like notes."""
+    problems: list[tuple[int, str]] = []
     columns = Columns()
     numbers: dict[str, dict[int, int]] = {}
     seen: set[str] = set()
@@ -131,17 +149,22 @@ def read_header(row: Row, cells: Sequence[str]) -> Columns:
             continue
         known = _known(name)
         if known in seen:
-            raise DataError(f"{row.place(index)}: the column {shorten(name)} stands there twice; rename or remove one")
+            problems.append((index, f"the column {shorten(name)} stands there twice; rename or remove one"))
+            columns.notes.add(index)
+            continue
         seen.add(known)
         if problem := _take(columns, numbers, index, known):
-            raise DataError(f"{row.place(index)}: {problem}")
+            problems.append((index, problem))
+            columns.unsure.add("choices" if known.casefold().startswith(("choice", "role")) else "fields")
+            if index not in columns.choices.values():
+                columns.notes.add(index)
     for name, places in numbers.items():
         if sorted(places) != list(range(1, len(places) + 1)):
-            raise DataError(f"{row.place(min(places.values()))}: the columns of the list {name} are not numbered "
-                            f"{name}_1, {name}_2, ...; number them from 1")  # fmt: skip
+            what = f"the columns of the list {name} are not numbered {name}_1, {name}_2, ...; number them from 1"
+            problems.append((min(places.values()), what))
         columns.lists[name] = [places[number] for number in sorted(places)]
-    _complete(columns, row)
-    return columns
+    problems += _complete(columns)
+    return columns, problems
 
 
 def _known(name: str) -> str:
@@ -156,9 +179,9 @@ def _take(columns: Columns, numbers: dict[str, dict[int, int]], index: int, name
         role = (found["role"] or "").casefold()
         if found["key"] in columns.choices:
             return f"the option {found['key']} stands there twice; rename or remove one"
+        columns.choices[found["key"]] = index
         if role and role not in ROLES:
             return f"{shorten(role)} is no role; write {listed(ROLES)}, or no role"
-        columns.choices[found["key"]] = index
         if role:
             columns.roles[found["key"]] = role
     elif found := _ROLE.fullmatch(name):
@@ -178,15 +201,16 @@ def _take(columns: Columns, numbers: dict[str, dict[int, int]], index: int, name
     return ""
 
 
-def _complete(columns: Columns, row: Row) -> None:
+def _complete(columns: Columns) -> Iterator[tuple[int, str]]:
     names = list(columns.plain.values())
-    if missing := [name for name in REQUIRED if name not in names]:
-        hint = did_you_mean(missing[0], names)
-        raise DataError(f"{row.place(0)}: the column {missing[0]} is missing from the first row; {hint}")
-    if both := set(names) & set(columns.lists):
-        name = min(both)
-        raise DataError(f"{row.place(columns.lists[name][0])}: {name} is one column and a list; keep one of the two")
+    spare = [name for name in names if name not in REQUIRED]
+    for name in REQUIRED:
+        if name not in names:
+            columns.unsure.add(name)
+            yield 0, f"the column {name} is missing from the first row; {did_you_mean(name, spare)}"
+    for name in sorted(set(names) & set(columns.lists)):
+        yield columns.lists[name][0], f"{name} is one column and a list; keep one of the two"
     for key, index in columns.row_roles.items():
         if key not in columns.choices:
-            hint = did_you_mean(key, columns.choices)
-            raise DataError(f"{row.place(index)}: role_{key} has no option choice_{key}; {hint}")
+            columns.unsure.add("choices")
+            yield index, f"role_{key} has no option choice_{key}; {did_you_mean(key, columns.choices)}"

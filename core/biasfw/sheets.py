@@ -33,7 +33,7 @@ from biasfw.textfile import LINE_LIMIT, long_line, read_text, unreadable
 SHEET = "items"
 UNPACKED_LIMIT = 256 * 2**20  # bytes of a workbook
 SUFFIXES = (".csv", ".xlsx")
-_SAVE_AS = 'save it as "CSV UTF-8" (Japanese Excel writes cp932 otherwise), or as .xlsx'
+_SAVE_AS = 'save it as "CSV UTF-8", or as .xlsx (Excel\'s plain CSV is in the encoding of its country: cp1252, cp1254, cp932, ...)'
 _AS_TEXT = "format the column as text, and write it again"
 _NO_FORMULA = "write the text itself (copy, then paste as values)"
 _ERROR = re.compile(r"#(NAME\?|REF!|VALUE!|DIV/0!|N/A|NULL!|NUM!|SPILL!|CALC!|FIELD!|BLOCKED!)|#{3,}")
@@ -46,18 +46,21 @@ _BROKEN = (
     NotImplementedError,
 )  # fmt: skip
 _OLD = b"\xd0\xcf\x11\xe0"  # .xls, and any workbook with a password
+_TRUTHS = ("TRUE", "FALSE")
 
 
-def read_sheet(path: Path) -> Iterator[Row]:
+def read_sheet(path: Path, wrong: list[str] | None = None) -> Iterator[Row]:
     """The rows of a .csv file, or of the sheet ``items`` of a workbook; empty rows are left out.
 
-    A row with cells that cannot be used has ``flaws``.
+    A row with cells that cannot be used has ``flaws``. ``wrong``: where what is wrong with the header, or with the name
+    of the sheet, goes; the rows are then read as far as they can be told.
 
     Raises:
-        DataError: the file cannot be read, or its header is wrong; with line and column, or sheet and cell.
+        DataError: the file cannot be read, or (without ``wrong``) its header is wrong; with line and column, or sheet
+            and cell.
         ComponentError: it is a workbook, and the library that reads it is not installed.
     """
-    return _read_csv(path) if path.suffix == ".csv" else _read_xlsx(path)
+    return _read_csv(path, wrong) if path.suffix == ".csv" else _read_xlsx(path, wrong)
 
 
 def openpyxl() -> Any:
@@ -74,7 +77,7 @@ def openpyxl() -> Any:
     return library
 
 
-def _read_csv(path: Path) -> Iterator[Row]:
+def _read_csv(path: Path, wrong: list[str] | None) -> Iterator[Row]:
     text = read_text(path, save_as=_SAVE_AS)
     lines = io.StringIO(text, newline="")
     delimiter, skipped = _delimiter(lines)
@@ -103,7 +106,7 @@ def _read_csv(path: Path) -> Iterator[Row]:
             continue
         row = Row(str(path), start, {}, raw="".join(taken), delimiter=delimiter)
         if columns is None:
-            columns = read_header(row, cells)
+            columns = read_header(row, cells, wrong)
         else:
             yield columns.item(row, cells, [_wrong_text(cell, csv_file=True) for cell in cells])
     if columns is None:
@@ -119,20 +122,20 @@ def _delimiter(lines: io.StringIO) -> tuple[str, int]:
     return max(",;\t", key=first.count), 0
 
 
-def _read_xlsx(path: Path) -> Iterator[Row]:
+def _read_xlsx(path: Path, wrong: list[str] | None) -> Iterator[Row]:
     library = openpyxl()
     _check_archive(path)
     try:
         with path.open("rb") as file:
             book = library.load_workbook(file, read_only=True)
-            yield from _book_rows(book, path)
+            yield from _book_rows(book, path, wrong)
             book.close()
     except _BROKEN as failure:
         raise DataError(f"{path}: is no .xlsx file that can be read ({shorten(f'{failure}')}); save it again") from None
 
 
-def _book_rows(book: Any, path: Path) -> Iterator[Row]:
-    name = _sheet_named(book, path)
+def _book_rows(book: Any, path: Path, wrong: list[str] | None) -> Iterator[Row]:
+    name = _sheet_named(book, path, wrong)
     columns: Columns | None = None
     for number, cells in enumerate(book[name].iter_rows(), start=1):
         row = Row(str(path), number, {}, sheet=name)
@@ -140,9 +143,12 @@ def _book_rows(book: Any, path: Path) -> Iterator[Row]:
         if not any(text.strip() for text in texts):
             continue
         if columns is None:
-            columns = read_header(row, texts)
+            columns = read_header(row, texts, wrong)
         else:
-            flaws = [_wrong_cell(cell, text) for cell, text in zip(cells, texts, strict=True)]
+            flaws = [
+                "" if text in _TRUTHS and columns.means_yes_or_no(at) else _wrong_cell(cell, text)
+                for at, (cell, text) in enumerate(zip(cells, texts, strict=True))
+            ]
             yield columns.item(row, texts, flaws)
     if columns is None:
         raise DataError(f"{path}: sheet {name}, cell A1: the sheet is empty; its first row names the columns")
@@ -164,31 +170,43 @@ def _check_archive(path: Path) -> None:
         raise DataError(f"{path}: larger than {UNPACKED_LIMIT / 2**20:g} MiB when unpacked; split the sheet")
 
 
-def _sheet_named(book: Any, path: Path) -> str:
+def _sheet_named(book: Any, path: Path, wrong: list[str] | None) -> str:
     names = [sheet.title for sheet in book.worksheets]
     found = [name for name in names if name.strip().casefold() == SHEET]
     if found or len(names) == 1:
         return str((found or names)[0])
     raise DataError(f'{path}: no sheet is called "{SHEET}" (there are: {listed(names)}); rename the one with the items')
+    if wrong is not None and (meant := [name for name in names if _has_items(book[name])]):
+        what = f'no sheet is called "{SHEET}" (there are: {listed(names)}); rename this one'
+        wrong.append(f"{path}: sheet {meant[0]}, cell A1: {what}")
+        return str(meant[0])
 
 
 def _text(cell: Any) -> str:
+def _has_items(page: Any) -> bool:
+    """Whether the first row of a sheet names the columns of items."""
+    header = next(page.iter_rows(max_row=1, values_only=True), ())
+    return any(str(name).strip().casefold().replace(" ", "_") == "source_id" for name in header)
+
+
     from openpyxl.utils.escape import unescape  # noqa: PLC0415 - an extra
 
     value = cell.value
     if value is None:
         return ""
     if isinstance(value, bool):
-        return "true" if value else "false"
+        return _TRUTHS[not value]
     return str(unescape(value)) if isinstance(value, str) else str(value)
 
 
 def _wrong_cell(cell: Any, text: str) -> str:
-    """What is wrong with a cell of a workbook; "" for a text, and for true and false."""
+    """What is wrong with a cell of a workbook; "" for a text."""
     kind = getattr(cell, "data_type", "n")
-    if cell.value is None or kind == "b":
+    if cell.value is None:
         return ""
     if kind == "f":
+    if kind == "b":
+        return f"the program made {text} of it, which may have been another word; {_AS_TEXT}"
         return f"a formula ({shorten(text)}), not a text; {_NO_FORMULA}"
     if kind == "e":
         return f"an error of the spreadsheet program ({text}); write the text that was meant"

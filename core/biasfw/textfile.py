@@ -23,7 +23,7 @@ from biasfw.phrases import many
 
 LINE_LIMIT = 8 * 2**20  # bytes (characters in a CSV file)
 FILE_LIMIT = 512 * 2**20  # bytes
-_SAVE_AS = "save the file as UTF-8, or give its encoding (Japanese Excel files: cp932)"
+_SAVE_AS = "save the file as UTF-8, or give its encoding (plain CSV of Excel: cp1252, cp1254, cp932, ... by country)"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 EXPLANATIONS, EXAMPLES, LISTS = "explanations", "examples", "lists"
 _ROWS = 2000  # rows of the sheet that have drop-downs
+_LISTED = 200  # rows of the sheet with the lists: there is room for more words than it begins with
 _WIDTHS = {"source_id": 20, "language": 11, "category": 18, "gold": 10, "contested": 11}
 _AS_TEXT = "@"
 
@@ -116,11 +117,11 @@ def _drop_downs(library: Any, book: Any, columns: Sequence[str], new: NewBenchma
         letter = library.utils.get_column_letter(place)
         wanted = DataValidation(
             type="list",
-            formula1=f"={LISTS}!${letter}$2:${letter}${len(values) + 1}",
+            formula1=f"={LISTS}!${letter}$2:${letter}${_LISTED}",
             allow_blank=name not in ("language", "category"),
             showErrorMessage=True,
             errorTitle=name,
-            error=f"Please choose from the list: {', '.join(values)}"[:250],
+            error=f"Please choose from the list; new words are added on the sheet {LISTS}, column {letter}.",
         )
         column = library.utils.get_column_letter(columns.index(name) + 1)
         wanted.add(f"{column}2:{column}{_ROWS}")

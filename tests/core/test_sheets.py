@@ -137,6 +137,8 @@ def test_a_role_for_one_row_goes_before_that_of_the_header(tmp_path: Path) -> No
         (0.5, "a number (0.5), not a text"),
         (datetime.date(2024, 3, 1), "the program made a date of it"),
         ("#####", "an error of the spreadsheet program (#####)"),
+        (True, "the program made TRUE of it"),
+        (False, "the program made FALSE of it"),
     ],
 )  # fmt: skip
 def test_what_a_program_made_of_a_text_is_told_with_its_cell(tmp_path: Path, cell: object, words: str) -> None:
@@ -144,6 +146,12 @@ def test_what_a_program_made_of_a_text_is_told_with_its_cell(tmp_path: Path, cel
     path = workbook(tmp_path / "items.xlsx", rows[:3])
     [flaw] = flaws(path)
     assert flaw.startswith(f": sheet items, cell D3: {words}")
+
+
+@pytest.mark.parametrize(("cell", "meant"), [(True, True), (False, False), ("Yes", True)])
+def test_where_yes_or_no_is_asked_true_and_false_are_answers(tmp_path: Path, cell: object, meant: bool) -> None:
+    path = workbook(tmp_path / "items.xlsx", [(*SHORT, "contested"), ("a-1", "en", "tea", "x", cell)])
+    assert values(path)[0]["contested"] is meant
 
 
 @pytest.mark.parametrize(

@@ -36,12 +36,14 @@ def read_split(seen: Inspected, pruned: Pruned, name: str) -> tuple[Bundle, Item
     if pruned.has("task", "languages", "categories"):
         said = {category["key"] for category in manifest["categories"]} | pruned.gone
         items = Items(bundle.manifest, manifest["languages"], said, len(paths))
-    try:
-        for path in paths:
+    whole = True
+    for path in paths:
+        try:
             items.read(path)
-    except BiasfwError as failure:
-        seen.report.take(failure)
-    if paths and not items.rows:
+        except BiasfwError as failure:
+            seen.report.take(failure)
+            whole = False
+    if paths and whole and not items.rows and not items.errors:
         pointer = f"{child('/splits', name)}/files"
         seen.report.add("error", seen.document, pointer, f"split {name!r} holds no items; write one row an item")
     return bundle, items

@@ -23,7 +23,7 @@ MADE = {  # what the engine makes for a template, by task
     "choice": frozenset({"options", "letters", "instruction"}),
     "sentence_pair": frozenset(),
 }
-_NEAR = 0.8  # likeness of a name to that of a field of the schema
+NEAR = 0.8  # likeness of a name to that of a field of the schema
 
 
 def needed(manifest: Manifest) -> dict[str, dict[str, str]]:
@@ -104,7 +104,7 @@ class Lacking:
                 if name in told_of or name in self._needed.get(told.seed.language, {}):
                     continue
                 told_of.add(name)
-                near = difflib.get_close_matches(name, self._known, n=1, cutoff=_NEAR)
+                near = difflib.get_close_matches(name, self._known, n=1, cutoff=NEAR)
                 if near and not _given(told, near[0]):
                     what = f"unknown property {shorten(name)}: no prompt uses it"
                     yield told.place(child("", name), f'{what}; did you mean "{near[0]}"?')

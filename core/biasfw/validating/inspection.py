@@ -88,7 +88,8 @@ def inspect(folder: Path, kit: Kit) -> Inspected:
         of_splits = {bundle.split: [*items.good, *items.flawed] for bundle, items in read}
         known = pruned.has("task", "languages")
         if known:
-            check_templates(report, pruned.document, of_splits)
+            unsure = [bundle.split for bundle, items in read if "fields" in items.unsure]
+            check_templates(report, pruned.document, of_splits, unsure)
         there = offered(told for items in of_splits.values() for told in items)
         for bundle, items in read:
             if known:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from biasfw import bundles, splits
-from biasfw.errors import DataError
+from biasfw.errors import BiasfwError, DataError
 from biasfw.findings import Finding, Report
 from biasfw.phrases import many
 from biasfw.validating.items import Items
@@ -64,7 +64,10 @@ def validate_items(report: Report, path: Path) -> None:
             known = {category["key"] for category in manifest["categories"]} | pruned.gone
             items = Items(manifest, manifest["languages"], known)
             report.facts.append(f"items of {belongs[0]}, split {belongs[1]}")
-    items.read(path)
+    try:
+        items.read(path)
+    except BiasfwError as failure:  # what was found before it is told, too
+        report.take(failure)
     if items.manifest is not None and "templates" in items.manifest:
         items.compare(items.manifest)
     report.findings += as_errors(items.errors)

@@ -38,6 +38,7 @@ class _Row(NamedTuple):
     name: str
     flawed: bool  # whether some of its cells are wrong
     clean: bool  # whether no text in it needs a look
+    unsure: frozenset[str] = frozenset()  # what the header leaves open
 
 
 @dataclass
@@ -59,6 +60,7 @@ class Items:
     flawed: list[Told] = field(default_factory=list)
     errors: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
+    unsure: frozenset[str] = frozenset()  # what the header of a sheet leaves open
     _seen: dict[tuple[str, ...], tuple[str, str]] = field(default_factory=dict)
 
     def read(self, path: Path) -> None:
@@ -68,22 +70,30 @@ class Items:
             BiasfwError: the file cannot be read at all, or not beyond some place.
         """
         fits = schemas.valid("item")
-        for read, flaws, place, name, clean in _rows(path):
-            self.rows += 1
-            self.errors += flaws
-            if flaws and read is None:
-                continue
-            value = read
-            if flaws:  # what is missing is told; the rest of the row is looked at
-                known = {"language": next(iter(self.languages), "und"), "category": next(iter(self.categories), "-")}
-                value = {"source_id": name, **known, **read}
-            if fits(value):
-                self._take(make_seed(value), value, place, _Row(path, name, bool(flaws), clean))
-            else:
-                self.errors += [place(each.pointer, each.message) for each in schemas.problems("item", value)]
+        header: list[str] = []
+        try:
+            for read, flaws, place, row in _rows(path, header):
+                self.rows += 1
+                self.errors += flaws
+                self.unsure |= row.unsure
+                if flaws and read is None:
+                    continue
+                value = read
+                if row.flawed:  # what is missing is told; the rest of the row is looked at
+                    tag, category = next(iter(self.languages), "und"), next(iter(self.categories), "-")
+                    value = {"source_id": row.name, "language": tag, "category": category, **read}
+                if fits(value):
+                    self._take(make_seed(value), value, place, row)
+                else:
+                    self.errors += [place(each.pointer, each.message) for each in schemas.problems("item", value)]
+        finally:
+            self.errors += [problem_of(each) for each in header]
 
     def _take(self, seed: Seed, value: Mapping[str, Any], place: Place, row: _Row) -> None:
-        found = [place(pointer, message) for pointer, message in self._flaws(seed)]
+        flaws = self._flaws(seed)
+        if "choices" in row.unsure:  # a column of an option that cannot be read is told at the header
+            flaws = ((pointer, message) for pointer, message in flaws if pointer not in ("/choices", "/gold"))
+        found = [place(pointer, message) for pointer, message in flaws]
         here = row.name + (f" of {row.path.name}" if self.files > 1 else "")
         # Ids that differ only in their form of Unicode are one id to everybody who reads them.
         identity = (unicodedata.normalize("NFC", seed.source_id), seed.language, seed.variant or "", *seed.order)
@@ -141,15 +151,20 @@ class Items:
         yield from seedcheck.flaws(seed, self.manifest, self.categories)
 
 
-def _rows(path: Path) -> Iterator[tuple[Any, list[Problem], Place, str, bool]]:
-    """The value of a row, if it has one; what is wrong with its cells; how to tell a place; its name; if clean."""
+def _rows(path: Path, header: list[str]) -> Iterator[tuple[Any, list[Problem], Place, _Row]]:
+    """The value of a row, if it has one; what is wrong with its cells; how to tell a place; more about it.
+
+    What is wrong with the header of a sheet goes to ``header``.
+    """
     if path.suffix in SUFFIXES:
-        for row in read_sheet(path):
-            yield row.value, [problem_of(flaw) for flaw in row.flaws], _in_sheet(row), row.name, False
+        for row in read_sheet(path, header):
+            about = _Row(path, row.name, bool(row.flaws or row.unsure), clean=False, unsure=row.unsure)
+            yield row.value, [problem_of(flaw) for flaw in row.flaws], _in_sheet(row), about
     else:
         for line in read_lines(path):
             flaws = [] if line.flaw is None else [line.flaw]
-            yield None if flaws else line.value, flaws, in_line(line), f"line {line.number}", _is_clean(line.raw)
+            about = _Row(path, f"line {line.number}", bool(flaws), _is_clean(line.raw))
+            yield None if flaws else line.value, flaws, in_line(line), about
 
 
 def _is_clean(raw: bytes) -> bool:

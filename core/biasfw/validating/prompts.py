@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from biasfw.manifestparts import all_conditions
 from biasfw.phrases import did_you_mean
 from biasfw.schemas import Problem
 from biasfw.templates import compile_template
-from biasfw.validating.fields import MADE, has_cell, offered
+from biasfw.validating.fields import MADE, NEAR, has_cell, offered
 
 if TYPE_CHECKING:
     from biasfw.validating.items import Told
@@ -49,8 +50,13 @@ class _Asked:
         return next(told for items in some for told in items if self.language in ("", told.seed.language))
 
 
-def check_templates(report: Report, document: Document, of_splits: Mapping[str, Sequence[Told]]) -> None:
-    """Add what is wrong with any template. Without the items of a split it is not known which fields there are."""
+def check_templates(
+    report: Report, document: Document, of_splits: Mapping[str, Sequence[Told]], unsure: Collection[str] = ()
+) -> None:
+    """Add what is wrong with any template. Without the items of a split it is not known which fields there are.
+
+    ``unsure``: splits of which some columns cannot be read, so that a field that is missing may be one of them.
+    """
     made = MADE[document.value["task"]]
     there = {split: offered(items) for split, items in of_splits.items()}
     for asked in _templates(document.value):
@@ -62,11 +68,12 @@ def check_templates(report: Report, document: Document, of_splits: Mapping[str, 
         if not variables - (made if asked.known is None else asked.known):
             continue
         fields = asked.fields(there) if asked.known is None else []
-        if asked.known is None and not fields:
+        if asked.known is None and (not fields or asked.split in unsure or (asked.split is None and unsure)):
             continue
         names = made.union(*fields) if asked.known is None else asked.known
         for name in sorted(variables - names):
-            near = did_you_mean(name, names)
+            meant = names if asked.known is not None else _meant(name, made, fields)
+            near = did_you_mean(name, meant)
             what = f"{name!r} is undefined here; {near}"
             if fields:
                 first = asked.first(of_splits)
@@ -78,6 +85,11 @@ def check_templates(report: Report, document: Document, of_splits: Mapping[str, 
             line, column = _place(document, asked.pointer, name)
             found = Problem(document.name, line, column, document.original(asked.pointer), what)
             report.findings.append(Finding("error", found))
+
+
+def _meant(name: str, made: Collection[str], fields: Sequence[Collection[str]]) -> set[str]:
+    """The fields of the items; of what the task makes only what is nearly the same word."""
+    return set[str]().union(*fields, difflib.get_close_matches(name, made, n=1, cutoff=NEAR))
 
 
 def _templates(manifest: Manifest) -> Iterator[_Asked]:
