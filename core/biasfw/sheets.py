@@ -45,8 +45,8 @@ _BROKEN = (
     zipfile.BadZipFile, zlib.error, KeyError, ValueError, IndexError, TypeError, AttributeError, SyntaxError,
     NotImplementedError,
 )  # fmt: skip
-_OLD = b"\xd0\xcf\x11\xe0"  # .xls, and any workbook with a password
 _TRUTHS = ("TRUE", "FALSE")
+_OLD = b"\xd0\xcf\x11\xe0"  # .xls, and any workbook with a password
 
 
 def read_sheet(path: Path, wrong: list[str] | None = None) -> Iterator[Row]:
@@ -175,20 +175,20 @@ def _sheet_named(book: Any, path: Path, wrong: list[str] | None) -> str:
     found = [name for name in names if name.strip().casefold() == SHEET]
     if found or len(names) == 1:
         return str((found or names)[0])
-    raise DataError(f'{path}: no sheet is called "{SHEET}" (there are: {listed(names)}); rename the one with the items')
     if wrong is not None and (meant := [name for name in names if _has_items(book[name])]):
         what = f'no sheet is called "{SHEET}" (there are: {listed(names)}); rename this one'
         wrong.append(f"{path}: sheet {meant[0]}, cell A1: {what}")
         return str(meant[0])
+    raise DataError(f'{path}: no sheet is called "{SHEET}" (there are: {listed(names)}); rename the one with the items')
 
 
-def _text(cell: Any) -> str:
 def _has_items(page: Any) -> bool:
     """Whether the first row of a sheet names the columns of items."""
     header = next(page.iter_rows(max_row=1, values_only=True), ())
     return any(str(name).strip().casefold().replace(" ", "_") == "source_id" for name in header)
 
 
+def _text(cell: Any) -> str:
     from openpyxl.utils.escape import unescape  # noqa: PLC0415 - an extra
 
     value = cell.value
@@ -204,9 +204,9 @@ def _wrong_cell(cell: Any, text: str) -> str:
     kind = getattr(cell, "data_type", "n")
     if cell.value is None:
         return ""
-    if kind == "f":
     if kind == "b":
         return f"the program made {text} of it, which may have been another word; {_AS_TEXT}"
+    if kind == "f":
         return f"a formula ({shorten(text)}), not a text; {_NO_FORMULA}"
     if kind == "e":
         return f"an error of the spreadsheet program ({text}); write the text that was meant"
