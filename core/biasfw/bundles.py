@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any
 from biasfw import crosscheck, schemas, splits
 from biasfw.errors import DataError, UsageError
 from biasfw.keys import sha256_json
+from biasfw.opening import leaving, left, open_file
 from biasfw.plugins import Plugins
 from biasfw.records import Item, Seed
 from biasfw.seedrows import SeedReader
@@ -63,8 +65,8 @@ class Bundle:
         return [self._file(name) for name in self.entry.get("files", ())]
 
     def _file(self, name: str) -> Path:
-        path = (self.folder / name).resolve()
-        if not path.is_relative_to(self.folder.resolve()):
+        path = Path(os.path.realpath(self.folder / name))  # a loop of links is left as it is, and is no file
+        if not path.is_relative_to(os.path.realpath(self.folder)):
             raise DataError(f"{self.folder / MANIFEST}: data file {name!r} leaves the bundle's folder; keep it inside")
         if not path.is_file():
             raise DataError(f"{self.folder / MANIFEST}: data file {name!r} of split {self.split!r} does not exist")
@@ -99,7 +101,8 @@ class Bundle:
         if reader is None:
             data = hashlib.sha256()
             for path in self.files():
-                data.update(path.read_bytes())
+                with open_file(path) as file:
+                    data.update(file.read())
             digests["data_sha256"] = data.hexdigest()
         elif splits.is_there(self):
             digests["data_sha256"] = splits.digest(self, reader)
@@ -140,6 +143,8 @@ def load(
     path = folder / MANIFEST
     if not path.is_file():
         raise DataError(f"{folder} holds no {MANIFEST}; a bundle is a folder with one")
+    if gone := leaving(folder):
+        raise DataError(left(gone[0]))
     document = load_yaml(path)
     schemas.check("benchmark", document)
     complete(document.value)

@@ -21,6 +21,7 @@ from biasfw.document import child
 from biasfw.errors import BiasfwError, UsageError
 from biasfw.findings import Measure
 from biasfw.jsonlines import write_atomically
+from biasfw.opening import unwritable
 from biasfw.packcheck import Kit
 from biasfw.phrases import many
 from biasfw.textfile import read_text
@@ -167,7 +168,9 @@ def _number(measure: Measure) -> str:
 
 
 def _replace(path: Path, text: str) -> None:
+    if path.is_symlink():
+        raise BiasfwError(f"{path}: this is a link, which is not written through; put the file itself there")
     try:
         write_atomically(path, text.encode("utf-8"))
     except OSError as failure:
-        raise BiasfwError(f"{path}: cannot be written ({failure.strerror or failure}); check its permissions") from None
+        raise BiasfwError(unwritable(path, failure)) from None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -12,6 +14,7 @@ from typing import Any
 
 from biasfw import tags
 from biasfw.errors import BiasfwError, UsageError
+from biasfw.opening import unwritable
 from biasfw.phrases import shorten
 from biasfw.scaffolding import SCAFFOLDS, language_pack, render, write_new
 from biasfw.yamlfile import load_yaml
@@ -19,6 +22,7 @@ from biasfw.yamlfile import load_yaml
 TASKS = ("choice", "labels", "sentence_pair")
 TODO = "TODO"
 _KEY = "[a-z][a-z0-9_-]*"
+_LONGEST = 100  # characters of a name, which is also that of a folder
 _FEWEST = 8  # items altogether: with fewer than five observations there is no interval
 _PER_CATEGORY = 2
 _NOT_ATTESTED = f"{TODO}: invented; name a survey, a study, or the people you asked"
@@ -67,6 +71,9 @@ class NewBenchmark:
             if not re.fullmatch(_KEY, key):
                 hint = "write small letters, digits, hyphens and underscores, beginning with a letter"
                 raise UsageError(f"the {what} {shorten(key)} cannot be used; {hint}")
+            if len(key) > _LONGEST:
+                what = f"the {what} {shorten(key)} has {len(key)} characters"
+                raise UsageError(f"{what}; at most {_LONGEST} can be used")
         if self.task not in TASKS:
             raise UsageError(f"there is no task {shorten(self.task)}; write {', '.join(TASKS)}")
         for tag in self.languages:
@@ -95,7 +102,7 @@ def write_benchmark(new: NewBenchmark, output: Path, shipped: Collection[str]) -
     """
     new.check()
     folder = output / new.name
-    if folder.exists():
+    if os.path.lexists(folder):
         raise BiasfwError(f"{folder} exists already and is left as it is; move it away, or take another name")
     items = example_items(new)
     if new.sheet:
@@ -108,10 +115,14 @@ def write_benchmark(new: NewBenchmark, output: Path, shipped: Collection[str]) -
             texts[f"languages/{tag}.yaml"] = language_pack(tag)
     if not new.sheet:
         texts[new.items_file] = "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in items)
-    for name, text in texts.items():
-        write_new(folder / name, text)
-    if new.sheet:
-        workbook.write_workbook(folder / new.items_file, new, items)
+    try:
+        for name, text in texts.items():
+            write_new(folder / name, text)
+        if new.sheet:
+            workbook.write_workbook(folder / new.items_file, new, items)
+    except (OSError, BiasfwError) as failure:  # half a benchmark is in the way of the next try
+        shutil.rmtree(folder, ignore_errors=True)
+        raise failure if isinstance(failure, BiasfwError) else BiasfwError(unwritable(folder, failure)) from None
     return sorted(folder / name for name in {*texts, new.items_file})
 
 

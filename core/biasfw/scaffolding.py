@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import textwrap
 from pathlib import Path
@@ -12,6 +13,7 @@ import jinja2
 
 from biasfw import schemas, tags
 from biasfw.errors import BiasfwError, UsageError
+from biasfw.opening import unwritable
 from biasfw.phrases import shorten
 
 SCAFFOLDS = Path(__file__).parent / "scaffolds"
@@ -51,14 +53,19 @@ def write_new(path: Path, text: str) -> None:
     Raises:
         BiasfwError: the file exists, or cannot be written.
     """
-    if path.exists():
+    if os.path.lexists(path):
         raise BiasfwError(f"{path} exists already and is left as it is; move it away, or give another folder")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+            try:
+                file.write(text)
+                file.flush()
+            except OSError:
+                path.unlink(missing_ok=True)  # half a file is in the way of the next try
+                raise
     except OSError as error:
-        raise BiasfwError(f"{path}: cannot be written ({error.strerror or error}); give another folder") from None
+        raise BiasfwError(f"{unwritable(path, error)}, or give another folder") from None
 
 
 def render(template: str, **values: Any) -> str:

@@ -25,10 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from biasfw.errors import ComponentError, DataError
+from biasfw.opening import open_file, unreadable
 from biasfw.phrases import listed, shorten
 from biasfw.rows import Row
 from biasfw.sheetcolumns import Columns, read_header
-from biasfw.textfile import LINE_LIMIT, long_line, read_text, unreadable
+from biasfw.textfile import FILE_LIMIT, LINE_LIMIT, long_line, read_text
 
 SHEET = "items"
 UNPACKED_LIMIT = 256 * 2**20  # bytes of a workbook
@@ -126,7 +127,7 @@ def _read_xlsx(path: Path, wrong: list[str] | None) -> Iterator[Row]:
     library = openpyxl()
     _check_archive(path)
     try:
-        with path.open("rb") as file:
+        with open_file(path, FILE_LIMIT) as file:
             book = library.load_workbook(file, read_only=True)
             yield from _book_rows(book, path, wrong)
             book.close()
@@ -156,7 +157,7 @@ def _book_rows(book: Any, path: Path, wrong: list[str] | None) -> Iterator[Row]:
 
 def _check_archive(path: Path) -> None:
     try:
-        with path.open("rb") as file:
+        with open_file(path, FILE_LIMIT) as file:
             old = file.read(4) == _OLD
         if old:
             raise DataError(f"{path}: an old .xls file, or one with a password; save it as .xlsx, without a password")

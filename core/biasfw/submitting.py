@@ -20,9 +20,11 @@ from biasfw import bundles
 from biasfw.conformance import check
 from biasfw.errors import BiasfwError, UsageError
 from biasfw.findings import Report
+from biasfw.opening import open_file
 from biasfw.phrases import listed, shorten
 from biasfw.plugins import Plugins
 from biasfw.scaffolding import render, write_new
+from biasfw.textfile import FILE_LIMIT
 from biasfw.yamlfile import load_yaml
 
 CITATION = "CITATION.cff"
@@ -218,11 +220,16 @@ def _pack(archive: Path, folder: Path, name: str, names: Sequence[str], made: Ma
         archive.parent.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(archive, "x", zipfile.ZIP_DEFLATED) as packed:
             for inside in names:
-                packed.writestr(_entry(f"{name}/{inside}"), (folder / inside).read_bytes())
+                packed.writestr(_entry(f"{name}/{inside}"), _bytes(folder / inside))
             for inside, text in made.items():
                 packed.writestr(_entry(f"{name}/{inside}"), text)
     except OSError as error:
         raise BiasfwError(f"{archive}: cannot be written ({error.strerror or error}); name another file (-o)") from None
+
+
+def _bytes(path: Path) -> bytes:
+    with open_file(path, FILE_LIMIT) as file:
+        return file.read()
 
 
 def _entry(name: str) -> zipfile.ZipInfo:

@@ -19,6 +19,7 @@ from typing import Any
 from biasfw.document import MAX_DEPTH, Document
 from biasfw.errors import DataError, UsageError
 from biasfw.jsontext import JsonFlaw, locate
+from biasfw.opening import open_file, too_large, unreadable
 from biasfw.phrases import many
 
 LINE_LIMIT = 8 * 2**20  # bytes (characters in a CSV file)
@@ -38,12 +39,12 @@ def read_text(path: Path, encoding: str | None = None, *, limit: int = FILE_LIMI
         UsageError: ``encoding`` is not the name of a text encoding.
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path, limit) as file:
             data = file.read(limit + 1)
     except OSError as error:
         raise DataError(unreadable(path, error)) from None
-    if len(data) > limit:
-        raise DataError(f"{path}: larger than {limit / 2**20:g} MiB; split the file")
+    if len(data) > limit:  # it grew
+        raise DataError(too_large(path, limit))
     text = _decode(data, encoding, path, save_as)
     if (at := text.find("\0")) >= 0:
         line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
@@ -135,19 +136,10 @@ def _decode(data: bytes, encoding: str | None, path: Path, save_as: str) -> str:
         raise DataError(f"{path}: not {encoding} ({error}); give the encoding it was saved in") from None
 
 
-def unreadable(path: Path, error: OSError) -> str:
-    """What is said of a file that cannot be opened."""
-    if isinstance(error, FileNotFoundError):
-        return f"{path}: there is no such file; check the path"
-    if isinstance(error, IsADirectoryError):
-        return f"{path}: this is a folder; name a file in it"
-    return f"{path}: cannot be read ({error.strerror or error}); check its permissions"
-
-
 def _lines(path: Path, limit: int) -> Iterator[tuple[int, bytes]]:
     """The lines of ``path`` as bytes, without a byte-order mark; none is held in memory beyond ``limit``."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             number = 0
             while line := file.readline(limit + 3):  # with room for the line end
                 number += 1

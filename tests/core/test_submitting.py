@@ -150,7 +150,7 @@ def test_items_that_may_not_be_passed_on_are_not_packed(folder: Path, installed:
 def test_files_from_outside_are_not_packed(folder: Path, installed: Plugins) -> None:
     (folder.parent / "secret.txt").write_text("x")
     (folder / "README.md").symlink_to(folder.parent / "secret.txt")
-    refused(folder, installed, "leads out of the folder")
+    refused(folder, installed, "leaves the bundle.s folder")
 
 
 def test_an_archive_is_not_written_over(folder: Path, installed: Plugins) -> None:

@@ -14,10 +14,11 @@ from biasfw.document import Document, child
 from biasfw.errors import BiasfwError, DataError
 from biasfw.findings import Report
 from biasfw.languages import LanguagePack
+from biasfw.opening import leaving, left
 from biasfw.packcheck import Kit
 from biasfw.phrases import many
 from biasfw.records import Seed
-from biasfw.schemas import check_options
+from biasfw.schemas import Problem, check_options
 from biasfw.validating.data import read_shots, read_split, tell
 from biasfw.validating.fields import offered
 from biasfw.validating.items import Told
@@ -67,6 +68,9 @@ def inspect(folder: Path, kit: Kit) -> Inspected:
     """Look at every part of the bundle in ``folder``; nothing is asked and no prompt rendered."""
     path = folder / bundles.MANIFEST
     report = Report("benchmark", folder.name, str(path))
+    if gone := leaving(folder):
+        report.findings += as_errors([Problem(str(each), 1, 1, "", left(each).partition(": ")[2]) for each in gone])
+        return Inspected(folder, report, Document(str(path), {}), kit)
     try:
         document = load_yaml(path)
     except DataError as failure:

@@ -8,7 +8,9 @@ from pathlib import Path
 from biasfw import bundles, splits
 from biasfw.errors import BiasfwError, DataError
 from biasfw.findings import Finding, Report
+from biasfw.opening import open_file
 from biasfw.phrases import many
+from biasfw.textfile import LINE_LIMIT
 from biasfw.validating.items import Items
 from biasfw.validating.lines import read_lines
 from biasfw.validating.pruning import as_errors, prune
@@ -27,9 +29,10 @@ def is_items(path: Path) -> bool:
 
 def _header(path: Path) -> set[str]:
     try:
-        with path.open(encoding="utf-8-sig") as file:
-            return {name.strip().strip('"') for name in re.split("[,;\t]", file.readline())}
-    except (OSError, UnicodeError):
+        with open_file(path) as file:
+            first = file.readline(LINE_LIMIT).decode("utf-8-sig")
+            return {name.strip().strip('"') for name in re.split("[,;\t]", first)}
+    except (OSError, UnicodeError, DataError):
         return set()
 
 

@@ -13,8 +13,9 @@ from typing import Any
 from biasfw.document import Document
 from biasfw.errors import DataError
 from biasfw.jsontext import Places, locate
+from biasfw.opening import open_file, unreadable
 from biasfw.schemas import Problem
-from biasfw.textfile import LINE_LIMIT, parse_json_line, unreadable
+from biasfw.textfile import LINE_LIMIT, parse_json_line
 
 _PLACED = re.compile(r":(?P<line>\d+):(?P<column>\d+): (?P<message>.*)", re.DOTALL)
 
@@ -54,7 +55,7 @@ def read_lines(path: Path, limit: int = LINE_LIMIT) -> Iterator[Line]:
         DataError: the file cannot be opened, or is UTF-16.
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             number = 0
             while raw := file.readline(limit + 3):
                 number += 1
