@@ -11,10 +11,12 @@ from zlib import crc32
 from biasfw.codec import decode, encode
 from biasfw.contracts import Backend
 from biasfw.errors import BiasfwError
+from biasfw.guarded import MISFIT
 from biasfw.jsonlines import JsonLines
 from biasfw.records import Request, Response
 
 PREFIX_CHARACTERS = 256
+ENOUGH = 3  # responses that do not fit, before any that does: the others need not be paid for
 
 
 class Progress(Protocol):
@@ -78,6 +80,11 @@ class Answers(Protocol):
         """The requests by key."""
         ...
 
+    @property
+    def responses(self) -> JsonLines:
+        """The responses by key, without failures."""
+        ...
+
     def store(self, response: Response) -> None:
         """Append a response."""
         ...
@@ -126,10 +133,10 @@ def ask(
     """Ask everything pending and store each response as it arrives.
 
     Raises:
-        BiasfwError: the backend answered a key that was not asked, or one twice.
+        BiasfwError: the backend answered a key that was not asked, or one twice; or nothing it answers fits.
         StoreError: the directory cannot be written any more.
     """
-    open_keys = {h.key for h in pending.handles}
+    open_keys, misfits = {h.key for h in pending.handles}, 0
     for response in backend.run(pending):
         if response.key not in open_keys:
             raise BiasfwError(
@@ -138,6 +145,10 @@ def ask(
         open_keys.remove(response.key)
         directory.store(response)
         stored(response, encode(response))
+        if response.error is not None and response.error.kind == MISFIT:
+            misfits += 1
+            if misfits == ENOUGH and not directory.responses.index:
+                raise BiasfwError(f"{response.error.message} (and so the {ENOUGH - 1} responses before it)")
     if open_keys:
         raise BiasfwError(
             f"the backend left {len(open_keys)} requests unanswered; run the same command to ask them again"

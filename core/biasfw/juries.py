@@ -11,8 +11,9 @@ from typing import Any, cast
 from biasfw import schemas
 from biasfw.contracts import Backend, BackendSettings
 from biasfw.errors import UsageError
+from biasfw.guarded import make_backend
 from biasfw.phrases import listed
-from biasfw.plugins import Component, Plugins, load_class
+from biasfw.plugins import Component, Plugins
 from biasfw.records import Mode
 from biasfw.schemas import check_options
 from biasfw.specs import BackendSpec, JudgeSpec
@@ -35,7 +36,7 @@ class Binding:
     def make(self, seed: int) -> Backend:
         """The backend, built but not loaded."""
         settings = BackendSettings(self.model, self.mode, seed, self.options)
-        return cast("Backend", load_class(self.backend)(settings))
+        return make_backend(self.backend, settings)
 
     @property
     def spec(self) -> BackendSpec:

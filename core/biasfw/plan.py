@@ -16,6 +16,7 @@ from biasfw.config import RunConfig
 from biasfw.contracts import Backend, BackendSettings, ComponentContext, Metric, Parser
 from biasfw.expansion import NO_VARIANT, Design, Selected, expand
 from biasfw.form import Form
+from biasfw.guarded import make_backend
 from biasfw.juries import Seat
 from biasfw.keys import sha256_json
 from biasfw.languages import LanguagePack
@@ -70,7 +71,7 @@ class Plan:
     def make_backend(self) -> Backend:
         """The backend, built but not loaded."""
         settings = BackendSettings(self.config.model, self.protocol.mode, self.config.seed, self.backend_options)
-        return cast("Backend", load_class(self.backend)(settings))
+        return make_backend(self.backend, settings)
 
     def identity_inputs(self, fingerprint: str) -> dict[str, Any]:
         """What the run directory's hash covers: a change in any of it starts another run."""

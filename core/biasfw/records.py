@@ -146,6 +146,9 @@ class Request:
 class ChoiceScore:
     """Log-probability of one choice: ``sum`` in nats over its tokens, null if it could not be scored.
 
+    All choices of a request have one, each once. A null fails the response, unless a flag of it gives a bound below the
+    likeliest choice: ``unlisted_KEY_at_most_VALUE`` (what lists of the likeliest tokens leave out).
+
     ``tokens`` and ``bytes`` count the scored continuation, ``token_ids`` are the tokens that were scored.
     """
 
