@@ -116,5 +116,12 @@ def valid(name: str) -> Validate:
     import jsonschema_rs  # noqa: PLC0415 - start-up time
 
     registry = jsonschema_rs.Registry([(schema(each)["$id"], schema(each)) for each in names()])
-    test: Validate = jsonschema_rs.validator_for(schema(name), registry=registry).is_valid
+    fast: Validate = jsonschema_rs.validator_for(schema(name), registry=registry).is_valid
+
+    def test(value: Any) -> bool:
+        try:
+            return fast(value)
+        except UnicodeEncodeError:  # half a surrogate pair in a key, or where a pattern is tried
+            return not problems(name, value)
+
     return test

@@ -10,9 +10,10 @@ from typing import Any
 
 from biasfw import schemas, seedcheck, sheets
 from biasfw.errors import DataError
+from biasfw.oddtext import Odd, odd
 from biasfw.records import Choice, Seed
 from biasfw.rows import Row
-from biasfw.textfile import read_jsonl
+from biasfw.textfile import read_jsonl, row_document
 
 _FIXED = frozenset(f.name for f in fields(Seed)) - {"fields"}
 
@@ -49,15 +50,17 @@ class SeedReader:
     def _checked(self, path: Path, row: Row) -> Seed:
         if row.flaws:
             raise DataError(row.flaws[0])
+        if (wrong := next((each for each in odd(row.value) if each.grade != "doubtful"), None)) is not None:
+            raise DataError(_odd(path, row, wrong))
         if not schemas.valid("item")(row.value):
             raise DataError(_unlike_the_schema(path, row))
         seed = make_seed(row.value)
         if seed.language not in self.manifest["languages"]:
             what = f"language {seed.language!r} is not among the manifest's languages"
             raise DataError(f"{row.where('/language')}: {what}")
-        wrong = seedcheck.flaw(seed, self.manifest, {category["key"] for category in self.manifest["categories"]})
-        if wrong is not None:
-            raise DataError(f"{row.where(wrong.pointer)}: {wrong.message}")
+        flaw = seedcheck.flaw(seed, self.manifest, {category["key"] for category in self.manifest["categories"]})
+        if flaw is not None:
+            raise DataError(f"{row.where(flaw.pointer)}: {flaw.message}")
         # Ids that differ only in their form of Unicode are one id to everybody who reads them.
         identity = (unicodedata.normalize("NFC", seed.source_id), seed.language, seed.variant or "", *seed.order)
         if identity in self._seen:
@@ -67,6 +70,14 @@ class SeedReader:
             )
         self._seen[identity] = row.name + (f" of {path.name}" if self.files > 1 else "")
         return seed
+
+
+def _odd(path: Path, row: Row, wrong: Odd) -> str:
+    """What is said of a character that cannot stand there, at its exact place."""
+    if path.suffix in sheets.SUFFIXES:
+        return f"{row.where(wrong.pointer)}: {wrong.pointer}: {wrong.message}"
+    where = row_document(path, row.line).where(wrong.pointer, key=wrong.is_key)
+    return f"{where}: {wrong.pointer}: {wrong.message}"
 
 
 def _unlike_the_schema(path: Path, row: Row) -> str:

@@ -216,7 +216,7 @@ def test_columns_without_a_name_are_left_out_and_names_compared_after_nfc(file: 
         ("id\ttext\n1\ta\n", ("id",), "separated by tabs"),
         ("id,id\n1,2\n", (), ':1: the column "id" stands there twice'),
         ("id,text\n1,a,b\n", (), ":2: 3 fields where the header has 2"),
-        ('id,text\n1,"a\nb"\n2\n', (), ":4: 1 fields where the header has 2"),
+        ('id,text\n1,"a\nb"\n2\n', (), ":4: 1 field where the header has 2"),
         ('id,text\n1,"a\n', (), ":2: unexpected end of data; check the quotes"),
         ('id,text\n1,"a"b\n', (), ":2: ',' expected after '\"'; check the quotes"),
         ("id,text\n1,a\0\n", (), ":2:4: a NUL character"),

@@ -21,6 +21,7 @@ from biasfw.records import Seed
 from biasfw.schemas import Problem, check_options
 from biasfw.validating.data import read_shots, read_split, tell
 from biasfw.validating.fields import offered
+from biasfw.validating.golds import check_golds
 from biasfw.validating.items import Told
 from biasfw.validating.prompts import check_templates
 from biasfw.validating.pruning import Pruned, as_errors, problems, prune
@@ -69,7 +70,7 @@ def inspect(folder: Path, kit: Kit) -> Inspected:
     path = folder / bundles.MANIFEST
     report = Report("benchmark", folder.name, str(path))
     if gone := leaving(folder):
-        report.findings += as_errors([Problem(str(each), 1, 1, "", left(each).partition(": ")[2]) for each in gone])
+        report.findings += as_errors([Problem(str(each), 1, 1, "", left(each).removeprefix(f"{each}: ")) for each in gone])
         return Inspected(folder, report, Document(str(path), {}), kit)
     try:
         document = load_yaml(path)
@@ -98,6 +99,8 @@ def inspect(folder: Path, kit: Kit) -> Inspected:
         for bundle, items in read:
             if known:
                 items.compare(bundle.manifest, there)
+                if "reader" not in bundle.entry:
+                    check_golds(report, pruned.document, bundle.manifest, items, kit)
             tell(report, items)
             seen.splits.append(Split(bundle, items.good, items.there))
         if pruned.has("shots", "task", "languages", "categories"):
@@ -113,8 +116,7 @@ def _manifest(seen: Inspected, pruned: Pruned) -> None:
     seen.whole = pruned.has(*_NEEDED, *_BY_TASK.get(manifest.get("task", ""), ()))
     if pruned.has("authorship"):
         report.facts.append(_authorship(manifest))
-    found = crosscheck.problems(document)
-    report.findings += as_errors([each for each in found if not pruned.consequence(each.message)])
+    strange: list[str] = []
     for kind, pointer, name, options in _named(manifest):
         try:
             component = seen.kit.plugins.find(kind, name)
@@ -122,6 +124,9 @@ def _manifest(seen: Inspected, pruned: Pruned) -> None:
                 check_options(f"{kind} {name}", component.spec.options, options)
         except BiasfwError as failure:
             report.add("error", document, pointer, str(failure))
+            strange += [name] if kind == "metric" else []
+    found = [each for each in crosscheck.problems(document) if not pruned.consequence(each.message, strange)]
+    report.findings += as_errors(found)
 
 
 def _authorship(manifest: Manifest) -> str:

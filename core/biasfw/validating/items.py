@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 from biasfw import schemas, seedcheck
 from biasfw.document import child
 from biasfw.errors import BiasfwError
+from biasfw.oddtext import IN_KEY, ODD, odd
 from biasfw.phrases import shorten
 from biasfw.records import Seed
 from biasfw.rows import Row
@@ -20,8 +20,6 @@ from biasfw.seedrows import make_seed
 from biasfw.sheets import SUFFIXES, read_sheet
 from biasfw.validating.lines import Line, read_lines
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_ODD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd\ud800-\udfff]")
 Place = Callable[[str, str], Problem]  # pointer, message -> the problem with its place
 
 
@@ -82,7 +80,9 @@ class Items:
                 if row.flawed:  # what is missing is told; the rest of the row is looked at
                     tag, category = next(iter(self.languages), "und"), next(iter(self.categories), "-")
                     value = {"source_id": row.name, "language": tag, "category": category, **read}
-                if fits(value):
+                if not row.clean and (broken := [each for each in odd(value) if each.grade == "broken"]):
+                    self.errors += [place(each.pointer, each.message) for each in broken]
+                elif fits(value):
                     self._take(make_seed(value), value, place, row)
                 else:
                     self.errors += [place(each.pointer, each.message) for each in schemas.problems("item", value)]
@@ -103,9 +103,8 @@ class Items:
             found.append(place("/source_id", f"{what}; give every item its own"))
         else:
             self._seen[identity] = here, seed.source_id
-        for pointer, text in () if row.clean else texts(value):
-            if not text.isascii() or _ODD.search(text):
-                self._text(pointer, text, place, found)
+        if not row.clean:
+            self._texts(value, place, found)
         self.errors += found
         (self.flawed if found or row.flawed else self.good).append(Told(seed, place))
 
@@ -128,19 +127,13 @@ class Items:
         self.warnings += lacking.doubts([*whole, *self.flawed])
         self.good = whole
 
-    def _text(self, pointer: str, text: str, place: Place, found: list[Problem]) -> None:
-        if odd := _ODD.search(text):
-            code = f"U+{ord(odd[0]):04X}"
-            if _SURROGATE.match(odd[0]):
-                what = f"half a surrogate pair ({code}): kept as it is, but no model can be given it; write the symbol"
-                self.warnings.append(place(pointer, what))
-            elif odd[0] == "\ufffd":
-                found.append(place(pointer, f"{code} stands for a character that was lost; write the text again"))
-            else:
-                found.append(place(pointer, f"the control character {code} is in the text; remove it"))
-        elif not unicodedata.is_normalized("NFC", text):
-            what = f"{shorten(text)} is not in the composed form of Unicode (NFC)"
-            self.warnings.append(place(pointer, f"{what}; type it again, or convert the file"))
+    def _texts(self, value: Mapping[str, Any], place: Place, found: list[Problem]) -> None:
+        for each in odd(value):
+            (self.warnings if each.grade == "doubtful" else found).append(place(each.pointer, each.message))
+        for pointer, text in texts(value):
+            if not text.isascii() and not ODD.search(text) and not unicodedata.is_normalized("NFC", text):
+                what = f"{shorten(text)} is not in the composed form of Unicode (NFC)"
+                self.warnings.append(place(pointer, f"{what}; type it again, or convert the file"))
 
     def _flaws(self, seed: Seed) -> Iterator[tuple[str, str]]:
         if self.manifest is None:
@@ -172,7 +165,7 @@ def _is_clean(raw: bytes) -> bool:
     if b"\\u" in raw:
         return False
     text = raw.rstrip(b"\r\n").decode("utf-8", "replace")
-    return unicodedata.is_normalized("NFC", text) and not _ODD.search(text)
+    return unicodedata.is_normalized("NFC", text) and not ODD.search(text)
 
 
 def in_line(line: Line) -> Place:
@@ -180,7 +173,7 @@ def in_line(line: Line) -> Place:
     known = line.raw
 
     def place(pointer: str, message: str) -> Problem:
-        key = message.startswith("unknown property") or " is not a name for this; " in message
+        key = message.startswith(("unknown property", IN_KEY)) or " is not a name for this; " in message
         return Line(line.path, line.number, known, line.value).problem(pointer, message, key=key)
 
     return place

@@ -115,7 +115,7 @@ def _load(report: Report, path: Path) -> Document | None:
     except DataError as failure:
         report.take(failure)
         return None
-    except ValueError as failure:
+    except (ValueError, RecursionError) as failure:
         line, column = getattr(failure, "lineno", 1), getattr(failure, "colno", 1)
         what = f"not JSON ({getattr(failure, 'msg', failure)}); restore the file"
         report.findings.append(Finding("error", Problem(str(path), line, column, "", what)))
