@@ -33,6 +33,7 @@ from biasfw.textfile import FILE_LIMIT, LINE_LIMIT, long_line, read_text
 
 SHEET = "items"
 UNPACKED_LIMIT = 256 * 2**20  # bytes of a workbook
+BEYOND_LIMIT = 500_000  # cells, all rows together, to the right of the last column with a name
 SUFFIXES = (".csv", ".xlsx")
 _SAVE_AS = 'save it as "CSV UTF-8", or as .xlsx (Excel\'s plain CSV is in the encoding of its country: cp1252, cp1254, cp932, ...)'
 _AS_TEXT = "format the column as text, and write it again"
@@ -138,7 +139,12 @@ def _read_xlsx(path: Path, wrong: list[str] | None) -> Iterator[Row]:
 def _book_rows(book: Any, path: Path, wrong: list[str] | None) -> Iterator[Row]:
     name = _sheet_named(book, path, wrong)
     columns: Columns | None = None
-    for number, cells in enumerate(book[name].iter_rows(), start=1):
+    beyond = 0
+    page = book[name]
+    page.reset_dimensions()  # else one cell far away makes every row as wide as it, and a million rows of nothing
+    for number, cells in enumerate(page.iter_rows(), start=1):
+        if not cells:
+            continue
         row = Row(str(path), number, {}, sheet=name)
         texts = [_text(cell) for cell in cells]
         if not any(text.strip() for text in texts):
@@ -146,6 +152,9 @@ def _book_rows(book: Any, path: Path, wrong: list[str] | None) -> Iterator[Row]:
         if columns is None:
             columns = read_header(row, texts, wrong)
         else:
+            if (beyond := beyond + max(0, len(cells) - max(columns.named) - 1)) > BEYOND_LIMIT:
+                what = "this cell and others stand far to the right of the columns with names, so no more rows are read"
+                raise DataError(f"{row.place(len(cells) - 1)}: {what}; delete what is there")
             flaws = [
                 "" if text in _TRUTHS and columns.means_yes_or_no(at) else _wrong_cell(cell, text)
                 for at, (cell, text) in enumerate(zip(cells, texts, strict=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import sys
+import time
 import zipfile
 from collections.abc import Sequence
 from itertools import pairwise
@@ -336,3 +337,28 @@ def test_a_check_names_sheet_and_cell_of_every_mistake(tmp_path: Path, installed
     assert "also stands in row 8" in said[-1]
     problem = report.as_json()["problems"][2]
     assert (problem["cell"], problem["line"], problem["column"]) == ("sheet items, cell F4", 4, 6)
+
+
+@pytest.mark.parametrize("cell", ["A1048576", "Z200000", "XFD1048576"])
+def test_one_cell_far_away_costs_nothing_and_is_named(tmp_path: Path, cell: str) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(list(SHORT))
+    book.active.append(["tea-01", "en", "tea", "a"])
+    book.active[cell] = "x"
+    book.save(tmp_path / "items.xlsx")
+    before = time.process_time()
+    first, last = read_sheet(tmp_path / "items.xlsx")
+    assert time.process_time() - before < 10
+    assert first.value["topic"] == "a"
+    assert any(f"cell {cell[0] if cell[0] == 'Z' else 'B' if cell[0] == 'A' else 'XFD'}" in flaw for flaw in last.flaws)
+    assert f"{last.line}" in cell
+
+
+def test_many_cells_far_to_the_right_end_the_reading(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(list(SHORT))
+    for row in range(2, 60):
+        book.active[f"XFD{row}"] = "x"
+    book.save(tmp_path / "items.xlsx")
+    with pytest.raises(DataError, match="cell XFD[0-9]+: this cell and others stand far to the right"):
+        list(read_sheet(tmp_path / "items.xlsx"))
