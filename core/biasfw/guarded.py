@@ -16,6 +16,7 @@ from biasfw.plugins import Component, load_class
 from biasfw.records import Identity, Request, Response, ResponseError
 
 MISFIT = "misfit"  # the kind of error of a response that does not fit its request
+METHODS = ("fingerprint", "prepare", "run", "close")
 T = TypeVar("T")
 
 
@@ -28,7 +29,7 @@ def make_backend(component: Component, settings: BackendSettings) -> Backend:
     build = load_class(component)
     name = f"backend {component.spec.name} ({component.plugin.origin})"
     built = _called(name, "cannot be built", lambda: build(settings))
-    missing = [each for each in ("fingerprint", "prepare", "run", "close") if not callable(getattr(built, each, None))]
+    missing = [each for each in METHODS if not callable(getattr(built, each, None))]
     if missing:
         raise ComponentError(
             f"{name} has no {listed(missing)}; {component.spec.load} must have every method of Backend"

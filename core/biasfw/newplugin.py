@@ -63,6 +63,7 @@ _KINDS = {
     ),
 }  # fmt: skip
 KINDS = tuple(_KINDS)
+TESTED_WITH = ("backend",)  # kinds whose tests run biasfw.testing on a component: what biasfw check cannot do alone
 LONGEST = 32  # characters of a name: what is written keeps to lines of 120
 
 
@@ -102,6 +103,8 @@ def write_plugin(name: str, kind: str, output: Path) -> list[Path]:
         f"src/{module}/{kind}.py": f"code/{kind}.py.j2",
         f"tests/test_{module}.py": f"tests/{kind}.py.j2",
     }
+    if kind in TESTED_WITH:
+        files["tests/conftest.py"] = "tests/conftest.py.j2"
     written = [folder / f"src/{module}/py.typed"]
     write_new(written[0], "")
     for target, template in files.items():

@@ -14,7 +14,8 @@ and in a test file, for a plugin module or the folder (or name) of a benchmark::
         biasfw_conformance()
 
 The test runs once for every check of every component that the module offers, or for every part of ``biasfw check``. A
-backend that needs a model and a reader that needs files are given theirs with the mark; without, they are skipped::
+backend that needs a model and a reader that needs files are given theirs with the mark; without, they are skipped
+(a backend is tried in every mode that it declares, whichever the settings name)::
 
     @pytest.mark.biasfw(my_plugin, backends={"echo": BackendSettings("tiny", "generate")}, readers={"my_csv": FOLDER})
 
@@ -127,8 +128,10 @@ def _component(
         skip = "" if folder else "no folder is given for it; readers={name: folder}"
         yield Case(f"{name}: reads", lambda: _call("readers", "check_reader", component, folder), skip)
     elif kind in ("parser", "metric", "judge"):
+        from biasfw.trying.samples import FORMS  # noqa: PLC0415 - loads numpy
+
         tasks = getattr(component.spec, "tasks", ()) or ("labels", "choice")
-        for task in sorted(tasks):
+        for task in (each for each in FORMS if each in tasks):  # what is no task is told of the spec
             yield from _of_task(kind, f"{name}: {task}", component, task, plugins)
 
 
@@ -136,7 +139,8 @@ def _backend(name: str, component: Component, settings: BackendSettings | None) 
     from biasfw.trying.backends import settings_of  # noqa: PLC0415
 
     found = settings_of(component, settings)
-    skip = "" if found else "it needs a model; backends={name: BackendSettings(...)}"
+    how = f'backends={{"{component.spec.name}": BackendSettings("MODEL", "generate")}}'
+    skip = "" if found else f"it needs a model: give one in a test of the package, {how} (CONTRIBUTING.md shows it)"
     return Case(f"{name}: answers", lambda: _call("backends", "check_backend", component, found), skip)
 
 

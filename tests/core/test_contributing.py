@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from biasfw.cli import app
-from biasfw.newplugin import KINDS
+from biasfw.newplugin import KINDS, write_plugin
 from biasfw.sheets import read_sheet
 
 GUIDE = Path(__file__).resolve().parents[2] / "CONTRIBUTING.md"
@@ -84,3 +87,15 @@ def test_the_columns_of_a_sheet(text: str, tmp_path: Path) -> None:
             {"key": "fair", "text": "x", "role": "unknown"}, {"key": "biased", "text": "x", "role": "stereotyped"},
         ],
     }  # fmt: skip
+
+
+def test_the_settings_of_a_backend_are_taken_as_it_shows(text: str, tmp_path: Path) -> None:
+    [block] = re.findall(r"<!-- settings of a backend -->\n```python\n(.*?)```", text, re.DOTALL)
+    write_plugin("my-backend", "backend", tmp_path)
+    folder = tmp_path / "my-backend"
+    (folder / "tests" / "test_my_backend.py").write_text(block, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider"], cwd=folder, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(folder / "src")}, check=False,
+    )  # fmt: skip
+    assert "test_conformance[backend my_backend: answers] PASSED" in done.stdout, done.stdout

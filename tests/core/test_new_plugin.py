@@ -62,6 +62,17 @@ def test_components_work_in_a_run(packages: dict[str, Any], tmp_path: Path) -> N
     assert {score.value for score in result.scores} == {0.0}, "a text that names no group answers nothing"
 
 
+def test_the_tests_of_a_backend_try_its_answers(tmp_path: Path) -> None:
+    write_plugin("tried-answers", "backend", tmp_path)
+    path = os.pathsep.join([str(tmp_path / "tried-answers" / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider"], cwd=tmp_path / "tried-answers",
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert "test_conformance[backend tried_answers: answers] PASSED" in done.stdout
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_files(tmp_path: Path, kind: str) -> None:
     written = write_plugin("two-words", kind, tmp_path)
@@ -69,6 +80,7 @@ def test_the_files(tmp_path: Path, kind: str) -> None:
     assert names == {
         ".github/workflows/test.yml", ".gitignore", "LICENSE", "README.md", "pyproject.toml",
         "src/two_words/__init__.py", f"src/two_words/{kind}.py", "src/two_words/py.typed", "tests/test_two_words.py",
+        *(["tests/conftest.py"] if kind == "backend" else []),
     }  # fmt: skip
     for path in written:
         text = path.read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +26,7 @@ from biasfw import (
     Answer,
     BackendSettings,
     BackendSpec,
+    ChoiceScore,
     Identity,
     Interval,
     Judgement,
@@ -34,11 +36,15 @@ from biasfw import (
     ParserSpec,
     Reading,
     Response,
+    ResponseError,
     Score,
     Table,
     hookimpl,
+    testing,
 )
+from biasfw.plugins import Component, Plugin
 from biasfw.testing import conformance
+from biasfw.trying.backends import check_backend
 
 
 @pytest.mark.biasfw(biasfw_plugins.parsers)
@@ -263,3 +269,60 @@ def test_a_test_without_a_mark_is_told(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     assert result.ret != 0
     assert "says nothing to check; write @pytest.mark.biasfw(target)" in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (float("nan"), "in mode choices, a response does not fit its request: the log-probability of a is nan"),
+        (0.5, "the log-probability of a is 0.5, more than 0"),
+        (None, "no log-probability for a, and no bound"),
+    ],
+)
+def test_scores_that_are_none_are_told_in_words(
+    monkeypatch: pytest.MonkeyPatch, value: float | None, words: str
+) -> None:
+    class Scores(Twice):
+        def run(self, requests: Any) -> Iterator[Response]:
+            for each in requests:
+                scores = (ChoiceScore("a", value, 1, 1), ChoiceScore("b", -2.0, 1, 1))
+                yield Response(each.key, choice_logprobs=scores if each.choices else (), text="A")
+
+    spec = BackendSpec("scores", "nowhere:Scores", "for tests", capabilities=frozenset({"choices", "generate"}))
+    component = Component(spec, Plugin("p", "d", "0", "m"))
+    monkeypatch.setattr("biasfw.trying.backends.load_class", lambda _: Scores)
+    with pytest.raises(AssertionError) as failure:
+        check_backend(component, BackendSettings("tiny", "generate"))
+    assert words in str(failure.value)
+
+
+def test_a_backend_that_fails_at_everything_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Fails(Twice):
+        def run(self, requests: Any) -> Iterator[Response]:
+            return (Response(each.key, error=ResponseError("down", "the server is down")) for each in requests)
+
+    component = Component(BackendSpec("fails", "nowhere:Fails", "for tests"), Plugin("p", "d", "0", "m"))
+    monkeypatch.setattr("biasfw.trying.backends.load_class", lambda _: Fails)
+    with pytest.raises(AssertionError, match="failed: the server is down"):
+        check_backend(component, BackendSettings("tiny", "generate"))
+
+
+def test_every_assertion_of_the_checks_has_words() -> None:
+    for path in [Path(testing.__file__), *(Path(testing.__file__).parent / "trying").glob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Assert):
+                assert node.msg is not None, f"{path.name}:{node.lineno}: an assertion without words"
+
+
+def test_a_task_that_does_not_exist_is_told_and_no_traceback() -> None:
+    module = ModuleType("mistaken")
+    module.biasfw_api = 1  # type: ignore[attr-defined]
+
+    @hookimpl
+    def biasfw_parsers() -> Iterable[ParserSpec]:
+        yield ParserSpec("mistaken", f"{__name__}:Guesses", "for tests", tasks=frozenset({"chioce"}))
+
+    module.biasfw_parsers = biasfw_parsers  # type: ignore[attr-defined]
+    (spec,) = [case for case in conformance(module) if case.name == "parser mistaken: spec"]
+    with pytest.raises(AssertionError, match=r"the task 'chioce', and there is none; did you mean \"choice\"\?"):
+        spec()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from biasfw.contracts import Backend, BackendSettings
+from biasfw.fitting import kind_of, misfit, wrong_identity
+from biasfw.guarded import METHODS
+from biasfw.phrases import listed
 from biasfw.plugins import Component, load_class
-from biasfw.records import ChoiceText, Identity, Request, Response
+from biasfw.records import ChoiceText, Request, Response
 from biasfw.schemas import check_options
 from biasfw.specs import BackendSpec
 from biasfw.trying.samples import CHOICE, request
@@ -57,13 +59,15 @@ def check_backend(component: Component, settings: BackendSettings) -> None:
     spec = cast("BackendSpec", component.spec)
     for mode in sorted(spec.capabilities & {"generate", "choices"}):
         backend = cast("Backend", load_class(component)(replace(settings, mode=cast("Any", mode))))
-        assert isinstance(backend, Backend), f"{spec.load} lacks one of fingerprint, prepare, run, close"
+        missing = [name for name in METHODS if not callable(getattr(backend, name, None))]
+        assert not missing, f"{spec.load} has no {listed(missing)}"
         fingerprint = backend.fingerprint()
         assert isinstance(fingerprint, str), "the fingerprint is no text"
         assert fingerprint, "the fingerprint is empty: two models would share a run"
         try:
             identity = backend.prepare()
-            assert isinstance(identity, Identity), f"prepare gives {type(identity).__name__}, not an Identity"
+            wrong = wrong_identity(identity)
+            assert wrong is None, f"prepare gives {wrong}"
             assert backend.fingerprint() == fingerprint, "loading changes the fingerprint"
             assert identity.fingerprint == fingerprint, "the identity has another fingerprint"
             _answers(backend, mode, references=spec.references)
@@ -75,24 +79,22 @@ def check_backend(component: Component, settings: BackendSettings) -> None:
 
 def _answers(backend: Backend, mode: str, *, references: bool) -> None:
     asked = [request(CHOICE, place) for place in range(5)]
+    keys: tuple[str, ...] = ()
     if mode == "choices":
         options = (ChoiceText("a", "A\n"), ChoiceText("b", "B and more\n"))
-        asked = [replace(each, choices=options) for each in asked]
+        asked, keys = [replace(each, choices=options) for each in asked], ("a", "b")
     if references:
         said = dict.fromkeys(
             ("first", "random", "shorter", "longer", "stereotyped", "anti-stereotyped", "refuses"), "a"
         )
         asked = [replace(each, references=said) for each in asked]
     found = list(backend.run(Requests(asked)))
-    counts = Counter(response.key for response in found)
-    assert counts == Counter(each.key for each in asked), f"each key exactly once, found {dict(counts)}"
     for response in found:
-        assert isinstance(response, Response), f"run yields {type(response).__name__}, not a Response"
-        if response.error is not None:
-            assert response.error.message, "an error without a message"
-        elif mode == "choices":
-            keys = [score.key for score in response.choice_logprobs]
-            assert sorted(keys) == ["a", "b"], f"a score for every choice, found {keys}"
-            assert all(s.sum is None or (math.isfinite(s.sum) and s.sum <= 0) for s in response.choice_logprobs)
-        else:
-            assert isinstance(response.text, str), "neither text nor error"
+        assert isinstance(response, Response), f"in mode {mode}, run yields {kind_of(response)}, not a Response"
+    counts = Counter(response.key for response in found)
+    assert counts == Counter(each.key for each in asked), f"each key exactly once, found {dict(counts)} in mode {mode}"
+    for response in found:
+        wrong = misfit(response, keys)
+        assert wrong is None, f"in mode {mode}, a response does not fit its request: {wrong}"
+    failed = [response.error.message for response in found if response.error is not None]
+    assert len(failed) < len(found), f"in mode {mode}, every request failed: {failed[0]}"

@@ -120,7 +120,7 @@ def _by_slice(scores: list[Score]) -> dict[tuple[Any, ...], Score]:
 
 
 def _columns(table: Table) -> list[np.ndarray[Any, Any]]:
-    assert is_dataclass(table)
+    assert is_dataclass(table), "a table is a dataclass"
     found = []
     for each in fields(table):
         value = getattr(table, each.name)

@@ -9,8 +9,10 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
 from biasfw.contracts import Backend, Judge, Metric, Panel, Parser, Reader, Reporter
+from biasfw.phrases import did_you_mean
 from biasfw.plugins import Component, load_class
 from biasfw.specs import JudgeSpec
+from biasfw.trying.samples import FORMS
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 _CONTRACTS: dict[str, Any] = {
@@ -29,6 +31,12 @@ def check_spec(kind: str, component: Component) -> None:
     assert _NAME.fullmatch(spec.name), f"the name {spec.name!r}: small letters, digits, hyphens and underscores"
     assert spec.summary.strip(), f"{kind} {spec.name} has no summary; one line for `biasfw list`"
     assert "\n" not in spec.summary, f"the summary of {kind} {spec.name} has more than one line"
+    tasks = getattr(spec, "tasks", frozenset())
+    assert not isinstance(tasks, str), f"tasks of {kind} {spec.name} is a text; write a set of them"
+    strange = sorted(set(tasks) - set(FORMS))
+    assert not strange, (
+        f"{kind} {spec.name} is for the task {strange[0]!r}, and there is none; {did_you_mean(strange[0], FORMS)}"
+    )
     options = dict(spec.options)
     try:
         Draft202012Validator.check_schema(options)
