@@ -91,7 +91,7 @@ def _next(stack: list[tuple[str, dict[str, int] | int]], pointer: str) -> str:
 def _unquoted(word: str) -> str:
     """What is said of a key that does not begin with a double quote."""
     if word[:1] and word[0] in _CURLY:
-        return f'the quote {word[0]} is a typographic one, as word processors write it; write straight double quotes (")'
+        return f'the quote {word[0]} is typographic, as word processors write it; write straight double quotes (")'
     return "a key is not in double quotes; write one JSON object a line"
 
 

@@ -124,7 +124,7 @@ def read_header(row: Row, cells: Sequence[str], wrong: list[str] | None = None) 
     Raises:
         DataError: without ``wrong``: a name is wrong, stands twice, or is missing; with its place.
     """
-    columns, problems = _read(row, cells)
+    columns, problems = _read(cells)
     told = [f"{row.place(index)}: {problem}" for index, problem in problems]
     if told and wrong is None:
         raise DataError(told[0])
@@ -133,7 +133,7 @@ def read_header(row: Row, cells: Sequence[str], wrong: list[str] | None = None) 
     return columns
 
 
-def _read(row: Row, cells: Sequence[str]) -> tuple[Columns, list[tuple[int, str]]]:
+def _read(cells: Sequence[str]) -> tuple[Columns, list[tuple[int, str]]]:
     """The columns, and what is wrong by index. A column that cannot be used is read like notes."""
     problems: list[tuple[int, str]] = []
     columns = Columns()

@@ -35,7 +35,7 @@ SHEET = "items"
 UNPACKED_LIMIT = 256 * 2**20  # bytes of a workbook
 BEYOND_LIMIT = 500_000  # cells, all rows together, to the right of the last column with a name
 SUFFIXES = (".csv", ".xlsx")
-_SAVE_AS = 'save it as "CSV UTF-8", or as .xlsx (Excel\'s plain CSV is in the encoding of its country: cp1252, cp1254, cp932, ...)'
+_SAVE_AS = 'save it as "CSV UTF-8", or as .xlsx (plain CSV of Excel is cp1252, cp1254, cp932, ... by country)'
 _AS_TEXT = "format the column as text, and write it again"
 _NO_FORMULA = "write the text itself (copy, then paste as values)"
 _ERROR = re.compile(r"#(NAME\?|REF!|VALUE!|DIV/0!|N/A|NULL!|NUM!|SPILL!|CALC!|FIELD!|BLOCKED!)|#{3,}")
@@ -214,17 +214,14 @@ def _wrong_cell(cell: Any, text: str) -> str:
     kind = getattr(cell, "data_type", "n")
     if cell.value is None:
         return ""
-    if kind == "b":
-        return f"the program made {text} of it, which may have been another word; {_AS_TEXT}"
-    if kind == "f":
-        return f"a formula ({shorten(text)}), not a text; {_NO_FORMULA}"
-    if kind == "e":
-        return f"an error of the spreadsheet program ({text}); write the text that was meant"
-    if kind == "d":
-        return f"the program made a date of it ({text}); {_AS_TEXT}"
-    if kind == "n":
-        return f"a number ({text}), not a text: zeros and points may be lost; {_AS_TEXT}"
-    return _wrong_text(text, csv_file=False)
+    told = {
+        "b": f"the program made {text} of it, which may have been another word; {_AS_TEXT}",
+        "f": f"a formula ({shorten(text)}), not a text; {_NO_FORMULA}",
+        "e": f"an error of the spreadsheet program ({text}); write the text that was meant",
+        "d": f"the program made a date of it ({text}); {_AS_TEXT}",
+        "n": f"a number ({text}), not a text: zeros and points may be lost; {_AS_TEXT}",
+    }
+    return told[kind] if kind in told else _wrong_text(text, csv_file=False)
 
 
 def _wrong_text(text: str, *, csv_file: bool) -> str:

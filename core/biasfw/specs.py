@@ -62,6 +62,7 @@ class JudgeSpec(ComponentSpec):
 class MetricSpec(ComponentSpec):
     """``ideal`` and ``direction`` say what is good; ``requires`` which columns must be filled (``logprobs``).
 
+    ``gold``: it compares with the right option, and leaves out the rows whose item has none.
     ``rows``: the metric gets the items, or the controls (items of the same format without social content), or all.
     """
 
@@ -72,6 +73,7 @@ class MetricSpec(ComponentSpec):
     direction: str = "none"
     requires: frozenset[str] = frozenset()
     rows: Literal["items", "controls", "all"] = "items"
+    gold: bool = False
 
 
 @dataclass(frozen=True, slots=True)

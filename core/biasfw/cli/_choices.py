@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from rich import box
@@ -82,7 +83,7 @@ def _headline(console: Console, found: _Found) -> None:
         return
     answered = found.one("accuracy", "answered")
     chance = f"; chance {100 * accuracy.reference:.0f} %" if accuracy.reference is not None else ""
-    console.print(f"\n[bold]accuracy {_shown(accuracy)}[/bold] of all rows{chance}; {_standing(accuracy)}")
+    console.print(f"\n[bold]accuracy {_shown(accuracy)}[/bold] {_of_rows(accuracy)}{chance}; {_standing(accuracy)}")
     console.print(f"  of answered rows {_shown(answered)}; n = {accuracy.n}, clusters = {accuracy.clusters}")
     macro = found.one("accuracy", average="macro")
     if macro is not None:
@@ -91,6 +92,12 @@ def _headline(console: Console, found: _Found) -> None:
         console.print("  controls are not among them")
     _alike(console, found, accuracy)
     _brackets(console, found)
+
+
+def _of_rows(accuracy: Score) -> str:
+    """What is divided by: all rows, or those that have a right option, as the score remarks."""
+    found = re.search(r"only (\d+) of (\d+) rows have a right option", accuracy.reason or "")
+    return f"of the {found[1]} of {found[2]} rows that have a right option (gold)" if found else "of all rows"
 
 
 def _alike(console: Console, found: _Found, accuracy: Score) -> None:

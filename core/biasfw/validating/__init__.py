@@ -52,7 +52,7 @@ def _reports(path: Path, plugins: Plugins, wishes: Wishes | None) -> list[Report
     if not file:
         raise UsageError(f"{path}: there is no such file or folder; check the path")
     if path.suffix in TABLES:
-        return [tables.validate_table(path, wishes)]
+        return [tables.validate_table(path, wishes, kit)]
     if path.suffix in YAML:
         return [settings.validate_yaml(path, kit)]
     if path.suffix == ".json":

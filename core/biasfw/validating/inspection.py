@@ -23,6 +23,7 @@ from biasfw.validating.data import read_shots, read_split, tell
 from biasfw.validating.fields import offered
 from biasfw.validating.golds import check_golds
 from biasfw.validating.items import Told
+from biasfw.validating.judges import check_named
 from biasfw.validating.prompts import check_templates
 from biasfw.validating.pruning import Pruned, as_errors, problems, prune
 from biasfw.yamlfile import load_yaml
@@ -70,7 +71,9 @@ def inspect(folder: Path, kit: Kit) -> Inspected:
     path = folder / bundles.MANIFEST
     report = Report("benchmark", folder.name, str(path))
     if gone := leaving(folder):
-        report.findings += as_errors([Problem(str(each), 1, 1, "", left(each).removeprefix(f"{each}: ")) for each in gone])
+        report.findings += as_errors(
+            [Problem(str(each), 1, 1, "", left(each).removeprefix(f"{each}: ")) for each in gone]
+        )
         return Inspected(folder, report, Document(str(path), {}), kit)
     try:
         document = load_yaml(path)
@@ -117,6 +120,9 @@ def _manifest(seen: Inspected, pruned: Pruned) -> None:
     if pruned.has("authorship"):
         report.facts.append(_authorship(manifest))
     strange: list[str] = []
+    if pruned.has("task"):
+        for pointer, message in check_named(document, seen.kit):
+            report.add("error", document, pointer, message)
     for kind, pointer, name, options in _named(manifest):
         try:
             component = seen.kit.plugins.find(kind, name)

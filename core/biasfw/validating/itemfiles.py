@@ -9,8 +9,10 @@ from biasfw import bundles, splits
 from biasfw.errors import BiasfwError, DataError
 from biasfw.findings import Finding, Report
 from biasfw.opening import open_file
+from biasfw.packcheck import Kit
 from biasfw.phrases import many
 from biasfw.textfile import LINE_LIMIT
+from biasfw.validating.golds import check_golds
 from biasfw.validating.items import Items
 from biasfw.validating.lines import read_lines
 from biasfw.validating.pruning import as_errors, prune
@@ -53,7 +55,7 @@ def _manifest_of(path: Path) -> tuple[Path, str] | None:
     return None
 
 
-def validate_items(report: Report, path: Path) -> None:
+def validate_items(report: Report, path: Path, kit: Kit | None = None) -> None:
     """Rows of a benchmark, with the manifest beside them if there is one."""
     belongs = _manifest_of(path)
     items = Items(None)
@@ -73,6 +75,8 @@ def validate_items(report: Report, path: Path) -> None:
         report.take(failure)
     if items.manifest is not None and "templates" in items.manifest:
         items.compare(items.manifest)
+    if items.manifest is not None and kit is not None:
+        check_golds(report, None, items.manifest, items, kit)
     report.findings += as_errors(items.errors)
     report.findings += [Finding("warning", problem) for problem in items.warnings]
     report.facts.append(f"{many(items.rows, 'row')}, {len(items.good)} without errors")

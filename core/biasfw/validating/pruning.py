@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,10 +34,13 @@ class Pruned:
         """Whether these properties stand at the top."""
         return isinstance(self.document.value, dict) and all(name in self.document.value for name in names)
 
-    def consequence(self, message: str) -> bool:
-        """Whether what a message says may follow from what was left out."""
+    def consequence(self, message: str, strange: Collection[str] = ()) -> bool:
+        """Whether what a message says may follow from what was left out, or from names that nobody knows.
+
+        Who names accuracy where the list has "accurcy" makes no mistake of its own.
+        """
         named = _NO_SUCH.match(message)
-        return named is not None and named[1] in self.gone
+        return named is not None and (named[1] in self.gone or bool(difflib.get_close_matches(named[1], strange, n=1)))
 
 
 def problems(schema: str, document: Document) -> list[Problem]:

@@ -17,6 +17,7 @@ from typing import Any
 from biasfw.document import child
 from biasfw.errors import BiasfwError
 from biasfw.findings import Finding, Report
+from biasfw.packcheck import Kit
 from biasfw.phrases import did_you_mean, found_in_words, listed, many, shorten
 from biasfw.schemas import Problem
 from biasfw.validating.csvfile import read_rows
@@ -51,7 +52,7 @@ def fold(text: str) -> str:
     return plain.rstrip(".。") or plain
 
 
-def validate_table(path: Path, wishes: Wishes | None = None) -> Report:
+def validate_table(path: Path, wishes: Wishes | None = None, kit: Kit | None = None) -> Report:
     """Check a file of rows as what it is: by the manifest or the run that it belongs to, else as a table."""
     report = Report("data", path.name, str(path))
     try:
@@ -60,7 +61,7 @@ def validate_table(path: Path, wishes: Wishes | None = None) -> Report:
             found = read_records(report, path, kind)
             report.facts.append(f"records of {kind.schema}: {len(found.lines or found.means)}")
         elif wishes is None and is_items(path):
-            validate_items(report, path)
+            validate_items(report, path, kit)
         else:
             _Table(report, path, wishes or Wishes()).check()
     except BiasfwError as failure:

@@ -1,4 +1,4 @@
-"""A mistake in the first row of a sheet, or in the file as a whole, hides no other, and what follows from it is not told."""
+"""A mistake in the first row of a sheet, or in the file as a whole, hides no other, and is told once."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_sheet_of_another_name_is_read_if_it_holds_items(folder: Path, install
 
     found = told(spoilt(folder, bad_cells, rename), installed)
     assert len(found) == 6, found
-    assert [each for each in found if "rename this one" in each][0].startswith("items.xlsx: sheet Sayfa1, cell A1: ")
+    assert next(each for each in found if "rename this one" in each).startswith("items.xlsx: sheet Sayfa1, cell A1: ")
 
 
 @pytest.mark.parametrize(

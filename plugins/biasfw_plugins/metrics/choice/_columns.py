@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from biasfw import Form, Outcome, Table
 from biasfw_plugins.metrics._cells import Cell, Cells, factorised
 from biasfw_plugins.metrics._views import joint_outcome
 from biasfw_plugins.metrics._weights import Bools, Floats, Ints, label_codes
-from biasfw_plugins.metrics.choice._units import Units
+from biasfw_plugins.metrics.choice._units import Units, judged_of
 
 SLOT = "choice"
 NO_GOLD = "no item here has a right option"
@@ -58,7 +59,8 @@ class Columns:
 
     def judged_units(self, rows: Ints) -> Units:
         """Those of ``rows`` whose item has a right option, as units that hit where it is picked."""
-        return self.units(rows[self.judged[rows]], self.right)
+        some = rows[self.judged[rows]]
+        return replace(self.units(some, self.right), said=judged_of(len(some), len(rows)))
 
     def outcomes(self, rows: Ints) -> dict[str, int]:
         """How often each outcome occurs in ``rows``."""

@@ -11,7 +11,7 @@ from biasfw_plugins.metrics._cells import Cell
 from biasfw_plugins.metrics._view import DENOMINATORS, FEW_CLUSTERS, Denominator, only
 from biasfw_plugins.metrics._weights import Floats, Ints
 from biasfw_plugins.metrics.choice._columns import Columns
-from biasfw_plugins.metrics.choice._units import Units, nothing_answered
+from biasfw_plugins.metrics.choice._units import Units, noted, nothing_answered
 
 
 def macro_accuracies(columns: Columns, cell: Cell) -> Iterator[Score]:
@@ -24,6 +24,7 @@ def macro_accuracies(columns: Columns, cell: Cell) -> Iterator[Score]:
     if len(categories) < 2:
         return
     units = columns.judged_units(rows)
+    said = columns.judged_units(cell.rows).said
     parts = [columns.judged_units(rows[codes == code]) for code in categories.tolist()]
     silent = [
         columns.categories.names[code]
@@ -47,7 +48,7 @@ def macro_accuracies(columns: Columns, cell: Cell) -> Iterator[Score]:
             clusters=estimate.clusters,
             denominator=over,
             slice={**cell.keys, "average": "macro"},
-            reason=(nothing or nothing_answered(units.outcomes)) if undefined else few,
+            reason=(nothing or nothing_answered(units.outcomes)) if undefined else noted(said, few),
             outcomes=units.outcomes,
             bounds=_around(bounds, None if undefined else value),
             interval=None if undefined else estimate.interval(),

@@ -23,6 +23,16 @@ LOCKED_REASON = "position-locked: accuracy says nothing about bias"
 _SIGNIFICANT = 0.05
 
 
+def judged_of(judged: int, there: int, what: str = "rows") -> str:
+    """What is said where some of the rows have no right option, and are not divided by; "" where all have one."""
+    return f"only {judged} of {there} {what} have a right option (gold)" if 0 < judged < there else ""
+
+
+def noted(*parts: str | None) -> str | None:
+    """What is remarked of a value, without the parts that say nothing."""
+    return "; ".join(part for part in parts if part) or None
+
+
 @dataclass(frozen=True, slots=True)
 class Units:
     """``hit`` (u,) implies ``known``; ``open``: not known, and may still have been a hit; ``chance`` (u,) of a hit."""
@@ -33,6 +43,7 @@ class Units:
     open: Bools
     chance: Floats
     outcomes: Mapping[str, int]
+    said: str = ""  # of what these are only a part
 
     @property
     def missing(self) -> int:
@@ -98,7 +109,7 @@ class Units:
             interval=estimate.interval() if defined else None,
             reference=fields.pop("reference", self.reference(over)),
             test=test if defined else None,
-            reason="; ".join([*([remark] if remark else []), *reasons]) or None if defined else nothing,
+            reason=noted(remark, self.said, *reasons) if defined else nothing,
             **fields,
         )
 

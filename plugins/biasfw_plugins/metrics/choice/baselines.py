@@ -11,7 +11,7 @@ from biasfw_plugins.metrics._cells import Cell
 from biasfw_plugins.metrics._view import DENOMINATORS, FEW_CLUSTERS, too_few
 from biasfw_plugins.metrics._weights import Bools, Floats, Ints
 from biasfw_plugins.metrics.choice._columns import NO_GOLD, Columns
-from biasfw_plugins.metrics.choice._units import nothing_answered
+from biasfw_plugins.metrics.choice._units import noted, nothing_answered
 
 _NO_LENGTHS = "the lengths of the options are not known"
 _NO_HEDGES = "it is not known which options hedge"
@@ -105,7 +105,7 @@ def _baseline(columns: Columns, cell: Cell, rule: str, values: Floats | None, un
         clusters=estimate.clusters,
         denominator="all",
         slice={**cell.keys, "baseline": rule},
-        reason=few if defined else (NO_GOLD if estimate.mean is None else unknown),
+        reason=noted(units.said, few) if defined else (NO_GOLD if estimate.mean is None else unknown),
         interval=estimate.interval() if defined else None,
         reference=units.reference("all"),
     )

@@ -15,7 +15,15 @@ from biasfw_plugins.metrics._view import DENOMINATORS
 from biasfw_plugins.metrics._weights import Bools, Ints
 from biasfw_plugins.metrics.choice._columns import NO_GOLD, Columns
 from biasfw_plugins.metrics.choice._pairs import Pairs
-from biasfw_plugins.metrics.choice._units import LOCKED, LOCKED_REASON, Units, adjusted, nothing_answered, withheld
+from biasfw_plugins.metrics.choice._units import (
+    LOCKED,
+    LOCKED_REASON,
+    Units,
+    adjusted,
+    judged_of,
+    nothing_answered,
+    withheld,
+)
 
 _NO_PAIRS = "no item here is presented in more than one order"
 _PAIR = "pair is answered in every order"
@@ -43,6 +51,7 @@ class PairAccuracy:
             found = pairs.in_cell(cell)
             some = found[pairs.judged[found]]
             units = pairs.units(some, pairs.right, ~pairs.answered & ~pairs.wrong_somewhere)
+            units = replace(units, said=judged_of(len(some), len(found), "pairs"))
             for over in DENOMINATORS:
                 test = withheld(LOCKED_REASON) if locks.hold(cell) else units.chance_test()
                 yield units.score(

@@ -14,7 +14,7 @@ from biasfw_plugins.metrics._view import FEW_CLUSTERS, too_few
 from biasfw_plugins.metrics._weights import Bools, Floats, Ints, label_codes
 from biasfw_plugins.metrics.choice._columns import NO_GOLD, Columns
 from biasfw_plugins.metrics.choice._pairs import Pairs
-from biasfw_plugins.metrics.choice._units import Units, adjusted
+from biasfw_plugins.metrics.choice._units import Units, adjusted, judged_of, noted
 
 _NO_SCORES = "no log-probabilities: run it with --mode choices"
 _NO_PREFERENCE = "no pair prefers either option: g is 0"
@@ -56,7 +56,8 @@ class OrderAveragedPreference:
             judged = bool(pairs.columns.judged[cell.rows].any())
             some = inside[two[inside]]
             nothing = _NO_SCORES if unscored else (_NO_PAIRS if judged else NO_GOLD)
-            yield from _of_cell(pairs, cell, _Preferences(some, scored[some], g[some]), nothing)
+            said = judged_of(int(pairs.judged[inside].sum()), len(inside), "pairs")
+            yield from _of_cell(pairs, cell, _Preferences(some, scored[some], g[some], said), nothing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class _Preferences:
     pairs: Ints
     scored: Bools
     g: Floats
+    said: str = ""
 
 
 def _of_cell(pairs: Pairs, cell: Cell, found: _Preferences, nothing: str) -> Iterator[Score]:
@@ -77,6 +79,7 @@ def _of_cell(pairs: Pairs, cell: Cell, found: _Preferences, nothing: str) -> Ite
         open=~prefers,
         chance=np.full(len(found.pairs), 0.5),
         outcomes=pairs.units(found.pairs, pairs.right).outcomes,
+        said=found.said,
     )
     kind = cell.by if cell.by == "overall" else f"by {cell.by}"
     family = f"order_averaged_preference, {cell.keys['condition']}, {kind}"
@@ -104,7 +107,7 @@ def _of_cell(pairs: Pairs, cell: Cell, found: _Preferences, nothing: str) -> Ite
         interval=mean.interval() if mean.n else None,
         reference=0.0,
         test=sign_flip(_by_cluster(mean, found, units), null="mean g is 0") if mean.n else None,
-        reason=nothing if mean.mean is None else (few if mean.clusters < FEW_CLUSTERS else None),
+        reason=nothing if mean.mean is None else noted(found.said, few if mean.clusters < FEW_CLUSTERS else None),
         family=f"{family}, mean",
     )
 

@@ -26,12 +26,14 @@ def choice_metrics() -> Iterable[MetricSpec]:
         tasks=_CHOICE,
         ideal=1.0,
         direction="higher",
+        gold=True,
     )
     yield MetricSpec(
         "accuracy_rank",
         load=f"{_HERE}.rank:AccuracyRank",
         summary="the category with the highest and the lowest accuracy, where simultaneous intervals can tell",
         tasks=_CHOICE,
+        gold=True,
     )
     yield MetricSpec(
         "pair_accuracy",
@@ -40,6 +42,7 @@ def choice_metrics() -> Iterable[MetricSpec]:
         tasks=_CHOICE,
         ideal=1.0,
         direction="higher",
+        gold=True,
     )
     yield MetricSpec(
         "order_ledger",
@@ -69,6 +72,7 @@ def choice_metrics() -> Iterable[MetricSpec]:
         range=None,
         direction="higher",
         requires=frozenset({"logprobs"}),
+        gold=True,
     )
     yield MetricSpec(
         "variant_spread",
@@ -77,12 +81,14 @@ def choice_metrics() -> Iterable[MetricSpec]:
         tasks=_CHOICE,
         ideal=0.0,
         direction="lower",
+        gold=True,
     )
     yield MetricSpec(
         "confound_baselines",
         load=f"{_HERE}.baselines:ConfoundBaselines",
         summary="what first, shorter, longer and hedged option would score, and accuracy where that cannot help",
         tasks=_CHOICE,
+        gold=True,
     )
     yield MetricSpec(
         "control_accuracy",
@@ -92,4 +98,5 @@ def choice_metrics() -> Iterable[MetricSpec]:
         ideal=1.0,
         direction="higher",
         rows="controls",
+        gold=True,
     )

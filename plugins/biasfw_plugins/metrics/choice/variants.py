@@ -14,7 +14,7 @@ from biasfw_plugins.metrics._paired import joint_codes
 from biasfw_plugins.metrics._view import DENOMINATORS, FEW_CLUSTERS, too_few
 from biasfw_plugins.metrics._weights import Bools, Floats, Ints
 from biasfw_plugins.metrics.choice._columns import NO_GOLD, Columns
-from biasfw_plugins.metrics.choice._units import Units, nothing_answered
+from biasfw_plugins.metrics.choice._units import Units, noted, nothing_answered
 
 _PROJECTED = "projection of simultaneous clustered intervals of all differences (level 1 - .05/k each)"
 _ONE = "there is only one instruction"
@@ -49,6 +49,7 @@ def _spreads(columns: Columns, cell: Cell) -> Iterator[Score]:
     rows = cell.rows[columns.judged[cell.rows]]
     codes = columns.variants.codes[rows]
     units = columns.judged_units(rows)
+    said = columns.judged_units(cell.rows).said
     parts = [columns.judged_units(rows[codes == code]) for code in np.unique(codes)]
     reason = _undefined(units, parts)
     accuracies = np.array([part.hit.mean() for part in parts])
@@ -72,7 +73,7 @@ def _spreads(columns: Columns, cell: Cell) -> Iterator[Score]:
             clusters=clusters,
             denominator="all",
             slice={**cell.keys, "statistic": statistic},
-            reason=reason or few,
+            reason=reason or noted(said, few),
             outcomes=units.outcomes,
             bounds=bounds,
             interval=interval,

@@ -38,7 +38,14 @@ def test_an_option_that_the_item_does_not_have_is_no_answer(compute: Any, one: A
 def test_items_without_a_right_option_are_left_out(compute: Any, one: Any, study: Any) -> None:
     rows = study("gold", clusters=12, variants=1)
     some = [replace(row, gold="") if row.cluster == "c0" else row for row in rows]
-    assert one(compute("accuracy", some), "all").n == 22
+    score = one(compute("accuracy", some), "all")
+    assert (score.n, score.reason) == (22, "above chance; only 22 of 24 rows have a right option (gold)")
+    assert one(compute("accuracy", rows), "all").reason == "above chance"
+    for metric in ("pair_accuracy", "confound_baselines", "accuracy_rank", "variant_spread"):
+        for other in compute(metric, [replace(row, gold="") if row.cluster == "c0" else row for row in study("gold")]):
+            whole = not {"category", "gold_shorter", "gold_hedges", "rank"} & set(other.slice)
+            if other.value is not None and whole and other.slice.get("statistic") != "changed":
+                assert "have a right option (gold)" in (other.reason or ""), other
     none = one(compute("accuracy", [replace(row, gold="") for row in rows]), "all")
     assert (none.value, none.n, none.reason) == (None, 0, "no item here has a right option")
 
