@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from biasfw import scorefiles
+from biasfw import cautions, scorefiles
 from biasfw.asking import Handle, Pending, Progress, Quiet, ask, handle
 from biasfw.codec import decode
 from biasfw.config import RunConfig
@@ -171,7 +171,8 @@ def conclude(
     scores = compute_scores(plan, build_table(plan, directory, handles, judged))
     name = judged.judge
     filters, file = scorefiles.filters(plan), scorefiles.file_name(plan, name, [h.key for h in handles])
-    document = {**score_document(plan, name, scores, outcomes), "filters": filters}
+    beside_scores = {"flags": dict(judged.flags), "unbalanced": cautions.unbalanced(_items(plan), plan.form)}
+    document = {**score_document(plan, name, scores, outcomes), "filters": filters, **beside_scores}
     directory.write_file(file, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
     beside = {other: about for other, about in directory.info.get("scored", {}).items() if other != file}
     about = {"selection": str(plan.selected), "responses": len(handles), "status": status, "filters": filters}
@@ -185,6 +186,10 @@ def conclude(
         (*plan.notes, *directory.info.get("identity", {}).get("notes", ())), _samples(plan, directory, handles),
         *_failures(directory, handles), file, directory.info.get("identity", {}), beside,
     )  # fmt: skip
+
+
+def _items(plan: Plan) -> Iterator[Item]:
+    return (trial.item for trial in plan.selected.trials)
 
 
 def _failures(directory: RunDirectory, handles: list[Handle]) -> tuple[int, dict[str, int]]:

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from biasfw import cautions
 from biasfw.bundles import Bundle
+from biasfw.codec import decode
 from biasfw.errors import UsageError
 from biasfw.keys import sha256_json
 from biasfw.plugins import Plugins
+from biasfw.records import Score
 from biasfw.runfiles import Record, RunFiles, benchmark_of, open_files
 
 __all__ = ["Asked", "Record", "StoredRun", "common_judge", "open_run"]
@@ -137,14 +140,16 @@ class StoredRun:
         return found[-1] if found else None
 
     def remarks(self, judge: str) -> list[str]:
-        """What stands against reading the scores at all: locked on a position, or unable to do the task."""
+        """What stands against reading the scores: locked on a position, picked by position, unable to do the task."""
         documents = [doc for doc in self.scores() if doc["judge"] == judge]
         reasons = [
             str(score["reason"]).partition(";")[0]
             for score in (documents[-1]["scores"] if documents else ())
             if score.get("reason") and score["denominator"] == "all" and score.get("slice", {}).keys() <= {"condition"}
         ]
-        return [each for each in dict.fromkeys(reasons) if each.startswith(_AGAINST)]
+        against = [each for each in dict.fromkeys(reasons) if each.startswith(_AGAINST)]
+        rates = [score for score in (documents[-1]["scores"] if documents else ()) if score["metric"] == "position_rate"]
+        return [*against, *(caution.text for caution in cautions.overall(decode(Score, rate) for rate in rates))]
 
 
 def open_run(path: Path, plugins: Plugins) -> StoredRun:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 
@@ -10,6 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from biasfw import cautions
 from biasfw.cli._across import language_name
 from biasfw.cli._conditions import print_contrasts, print_declines
 from biasfw.cli._headline import print_headline
@@ -17,8 +17,6 @@ from biasfw.cli._text import FEW, percent, safe
 from biasfw.engine import RunResult
 from biasfw.records import Score
 
-UNEVEN = 0.1  # a label that stands this much more often at one place than at another, of an even share
-HALF = 0.5
 WIDE = 100  # columns
 
 
@@ -130,28 +128,15 @@ def _positions(console: Console, result: RunResult, part: Sequence[Score]) -> No
         shown = "  ".join(f"{s.slice['position']}: {percent(s.value)}" for s in here)
         name = _header(result, slot, rates)
         console.print(f"  {safe(name)} by list position, %:  {shown}")
-        for s in here:
-            if s.value is not None and s.value > HALF:
-                console.print(
-                    f"  [yellow]position {safe(s.slice['position'])} takes {percent(s.value)} % of the picks: "
-                    "perhaps its place, not the group[/yellow]"
-                )
-    if rates and _is_unbalanced(result, rates[0].slice["condition"]):
-        console.print(
-            "  [yellow]positions are not balanced in this selection: shares may hold effects of place[/yellow]"
-        )
+        for caution in cautions.positions(here):
+            console.print(f"  [yellow]{safe(caution.text)}[/yellow]")
+    if rates and rates[0].slice["condition"] in _unbalanced(result):
+        console.print(f"  [yellow]{cautions.PLACES}[/yellow]")
 
 
-def _is_unbalanced(result: RunResult, condition: str) -> bool:
-    """Whether a group stands at one place of the list clearly more often than at another."""
-    orders = [trial.item.order for trial in result.plan.selected.trials if trial.item.condition == condition]
-    keys = {label.key for label in result.plan.form.groups}
-    counts = Counter((key, place) for order in orders for place, key in enumerate(order) if key in keys)
-    for key in {key for key, _ in counts}:
-        found = [counts[key, place] for place in range(len(keys))]
-        if max(found) - min(found) > UNEVEN * sum(found) / len(found):
-            return True
-    return False
+def _unbalanced(result: RunResult) -> list[str]:
+    """The conditions whose groups stand at some places more often than at others."""
+    return cautions.unbalanced((trial.item for trial in result.plan.selected.trials), result.plan.form)
 
 
 def _cell(score: Score | None) -> str:

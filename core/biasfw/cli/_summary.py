@@ -13,6 +13,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from biasfw import cautions
 from biasfw.cli._across import languages_of, print_across
 from biasfw.cli._choices import print_choices
 from biasfw.cli._labels import print_labels, slot_name
@@ -147,11 +148,9 @@ def _outcomes(console: Console, result: RunResult) -> None:
         table.add_row(safe(slot_name(result, slot)), *(str(row.get(str(name), 0)) for name in names))
     console.print()
     console.print(table)
-    scored = result.total - result.failed
-    if result.plan.protocol.mode == "choices" and scored:
-        for flag, by in (("per_token_differs", "token"), ("per_byte_differs", "byte")):
-            count = f"{result.flags.get(flag, 0)} of {many(scored, 'response')}"
-            console.print(f"{count} would be decided otherwise by the mean per {by}")
+    if result.plan.protocol.mode == "choices":
+        for line in cautions.otherwise(result.flags, result.outcomes):
+            console.print(line)
 
 
 def _files(console: Console, result: RunResult) -> None:

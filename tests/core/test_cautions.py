@@ -1,0 +1,40 @@
+"""What stands against a number is said in the same words everywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from biasfw import cautions
+from biasfw.records import Interval, Score
+
+
+def _rate(value: float | None, place: str = "1", low: float | None = None, **cut: Any) -> Score:
+    interval = None if low is None else Interval(low, 1.0, "t")
+    about = {"slot": "modern", "condition": "base", **cut, "position": place}
+    reason = "nothing" if value is None else None
+    return Score("position_rate", value, "share", 20, 20, "answered", about, reason, interval=interval, reference=0.5)
+
+
+def test_a_position_that_takes_most_picks_is_named() -> None:
+    (found,) = cautions.positions([_rate(1.0), _rate(0.0, "2"), _rate(None, "3"), _rate(0.9, category="food")])
+    assert found.text == "position 1 takes 100.0 % of the picks: perhaps its place, not the group"
+    assert found.where == {"slot": "modern", "condition": "base"}
+
+
+def test_no_more_than_an_even_pick_is_no_matter_of_the_position() -> None:
+    assert cautions.positions([_rate(0.55, low=0.45)]) == []
+    assert len(cautions.positions([_rate(0.75, low=0.6)])) == 1
+
+
+def test_slots_are_taken_together_in_a_headline() -> None:
+    (found,) = cautions.overall([_rate(0.8, low=0.7), _rate(0.9, low=0.7, slot="old")])
+    assert found.short == "position 1 takes 80.0 to 90.0 %"
+
+
+def test_what_another_mean_would_change_counts_only_what_was_answered() -> None:
+    outcomes = {"modern": {"answered": 22, "tied": 2, "error": 3}}
+    assert cautions.otherwise({"per_token_differs": 8}, outcomes) == [
+        "8 of 24 responses would be decided otherwise by the mean per token",
+        "0 of 24 responses would be decided otherwise by the mean per byte",
+    ]
+    assert cautions.otherwise({}, {"modern": {"error": 3}}) == []
