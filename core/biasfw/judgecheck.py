@@ -1,15 +1,15 @@
-"""Checks of a benchmark's own judges: what they name is there, roles are told apart, and their prompts render."""
+"""Checks of what a benchmark has its judges asked: the prompts render."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, cast, get_args
 
 from biasfw.answerform import make_form
 from biasfw.contracts import Case, Judge
 from biasfw.document import Document, child
-from biasfw.errors import BiasfwError, DataError, UsageError
+from biasfw.errors import DataError
 from biasfw.findings import Report
 from biasfw.languages import LanguagePack
 from biasfw.packcheck import Kit
@@ -25,15 +25,9 @@ _PLACE = re.compile(r": (?P<language>[A-Za-z0-9-]+)/(?P<part>system|user)\b")
 
 
 def check_judges(report: Report, document: Document, packs: Mapping[str, LanguagePack], kit: Kit) -> None:
-    """Everything that the manifest's ``judges`` and ``judge_templates`` say."""
+    """The manifest's ``judge_templates``, and how many ``judges`` it has; these were checked before."""
     manifest: Manifest = document.value
     askers = [c for c in kit.plugins.components("judge") if _spec(c).roles and manifest["task"] in _spec(c).tasks]
-    for name, judge in manifest.get("judges", {}).items():
-        pointer = child("/judges", name)
-        if any(component.spec.name == name for component in kit.plugins.components("judge")):
-            report.add("error", document, pointer, f"a plugin offers a judge {name!r}, too; give yours another name")
-        for problem in _problems(pointer, judge, manifest, kit):
-            report.add("error", document, *problem)
     before = report.errors
     _compile(report, document)
     if "judge_templates" in manifest and report.errors == before:
@@ -45,51 +39,6 @@ def check_judges(report: Report, document: Document, packs: Mapping[str, Languag
 
 def _spec(component: Component) -> JudgeSpec:
     return cast("JudgeSpec", component.spec)
-
-
-def _problems(pointer: str, judge: Mapping[str, Any], manifest: Manifest, kit: Kit) -> Iterator[tuple[str, str]]:
-    """What is wrong with a judge, and with its members: pointer and message."""
-    roles: list[str] = []
-    names: list[str] = []
-    for place, each in _everybody(pointer, judge):
-        yield from _problems_of_one(place, each, manifest, kit)
-        for key, known in (("role", roles), ("name", names)):
-            if key in each:
-                if each[key] in known:
-                    yield f"{place}/{key}", f"the {key} {each[key]!r} stands twice in this judge; give each its own"
-                known.append(each[key])
-
-
-def _everybody(pointer: str, judge: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    yield pointer, judge
-    for index, member in enumerate(judge.get("members", ())):
-        yield f"{pointer}/members/{index}", member
-
-
-def _problems_of_one(place: str, judge: Mapping[str, Any], manifest: Manifest, kit: Kit) -> Iterator[tuple[str, str]]:
-    try:
-        spec = _spec(kit.plugins.find("judge", judge["judge"]))
-    except BiasfwError as failure:
-        yield f"{place}/judge", str(failure)
-        return
-    if spec.tasks and manifest["task"] not in spec.tasks:
-        yield f"{place}/judge", f"judge {spec.name} cannot judge task {manifest['task']!r}; choose another"
-    if spec.roles and "role" not in judge:
-        yield place, f"judge {spec.name} asks a model, and nobody could say which; give it a `role`"
-    for key in ("role", "mode"):
-        if key in judge and not spec.roles:
-            yield f"{place}/{key}", f"judge {spec.name} asks no model; leave it out"
-    if spec.combines != ("members" in judge):
-        yield place, f"judge {spec.name} {'needs' if spec.combines else 'has no'} members"
-    try:
-        check_options(f"judge {spec.name}", spec.options, judge.get("options", {}))
-    except UsageError as failure:
-        yield f"{place}/options" if "options" in judge else place, str(failure)
-    if "parser" in judge:
-        try:
-            kit.plugins.find("parser", judge["parser"])
-        except BiasfwError as failure:
-            yield f"{place}/parser", str(failure)
 
 
 def _compile(report: Report, document: Document) -> None:

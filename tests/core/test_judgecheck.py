@@ -13,6 +13,7 @@ from biasfw.judgecheck import check_judges
 from biasfw.packcheck import Kit
 from biasfw.plugins import Plugins
 from biasfw.resources import shipped
+from biasfw.validating.judges import check_named
 from biasfw.yamlfile import load_yaml
 
 JUDGE = {"judge": "llm", "role": "reader"}
@@ -32,6 +33,8 @@ def found(plugins: Plugins, benchmark: str = "debatebias", **changes: Any) -> li
     document = replace(document, value={**document.value, **changes})
     report = Report("benchmark", benchmark, document.name)
     kit = Kit(plugins)
+    for pointer, message in check_named(document, kit):
+        report.add("error", document, pointer, message)
     check_judges(report, document, languages.load_packs(kit.folders, document.value["languages"]), kit)
     return [(finding.problem.pointer, finding.problem.message) for finding in report.findings]
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from biasfw import UsageError
+from biasfw.conformance import check
 from biasfw.plugins import Plugins
 from biasfw.validating import validate
 
@@ -115,3 +116,21 @@ def test_a_file_that_nobody_may_read(write: Write, installed: Plugins) -> None:
         return
     (folder / "items" / "sw.jsonl").chmod(0)
     assert "cannot be read" in errors(folder, installed)[0]
+
+
+JUDGES = """judges:
+  m: {judge: llm, role: a, options: {base_url: "http://169.254.169.254/", api_key: "sk-123"}}
+  p: {judge: panel, members: [{name: x, judge: nosuch}, {name: y, judge: rules}]}
+"""
+
+
+@pytest.mark.parametrize("more", ["", "nonsense: 1\n"])
+@pytest.mark.parametrize("look", [validate, lambda folder, plugins: check(str(folder), plugins)])
+def test_judges_that_nobody_offers_and_addresses_are_told(
+    write: Write, installed: Plugins, more: str, look: Callable[..., Any]
+) -> None:
+    folder = write(("redistribution: allowed\n", f"redistribution: allowed\n{JUDGES}{more}"))
+    found = {each.problem.pointer: each.problem.message for each in look(folder, installed)[0].findings}
+    assert "base_url" in found["/judges/m/options"]
+    assert "nosuch" in found["/judges/p/members/0/judge"]
+    assert ("/nonsense" in found) == bool(more)
