@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasfw.annotating.drawing import load_key
-from biasfw.annotating.importing import is_answer
+from biasfw.annotating.importing import LONGEST, is_answer
 from biasfw.annotating.pages import DATA, read_page, words_in
 from biasfw.annotating.stored import add_answers, add_consent, agreed, load_answers, locked
 from biasfw.authoring.web.serving import Address, serve_site
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from biasfw.authoring.web.http import Site
 
 _SAID = ("suitable", "unbiased", "harmful", "comment")
-LONGEST = 20_000  # characters of a comment
 
 
 class Answering:

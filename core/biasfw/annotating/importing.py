@@ -18,6 +18,7 @@ from biasfw.keys import sha256_text
 from biasfw.textfile import read_csv, read_text
 
 _WORDS = {"a": "a", "b": "b", "skip": "skip", "ａ": "a", "ｂ": "b", "-": "skip"}
+LONGEST = 20_000  # characters of a comment
 _YES = frozenset({"x", "1", "yes", "true", "はい", "有害"})
 
 
@@ -39,14 +40,15 @@ class _Sent:
     rows: Sequence[tuple[str, dict[str, Any]]]
     yes: bool
     sha256: str
+    annotator: str | None = None  # a sheet does not say
 
 
 def import_answers(folder: Path, file: Path, *, replace: bool = False) -> Imported:
     """Check and merge one annotator's file (JSON of the page, or CSV of the sheet); all of it or nothing.
 
     Raises:
-        DataError: a task that was not theirs or stands twice, a text that was edited, an answer that is none; or
-            nobody said yes to the consent text.
+        DataError: a task that is not that annotator's or stands twice, a text that was edited, an answer that is none,
+            a comment that is too long; or nobody said yes to the consent text.
         UsageError: answers differ from those imported before, without ``replace``.
     """
     key = load_key(folder)
@@ -57,6 +59,8 @@ def import_answers(folder: Path, file: Path, *, replace: bool = False) -> Import
     if len(names) > 1:
         raise DataError(f"{file} holds tasks of several annotators ({', '.join(sorted(names))}); import them apart")
     who = next(iter(names), "")
+    if sent.annotator is not None and sent.annotator != (who or sent.annotator):
+        raise DataError(f"{file} says it is by {sent.annotator!r:.40}, and its tasks are {who}'s; ask who answered them")
     with locked(folder):
         if who:
             _consent(folder, who, key, sent, file)
@@ -87,6 +91,8 @@ def _checked(
             raise DataError(f"{where}: task {row['task']} is none of {folder}; is this the file of another annotation?")
         if row["task"] in found:
             raise DataError(f"{where}: task {row['task']} stands twice; keep one")
+        if len(row.get("comment", "")) > LONGEST:
+            raise DataError(f"{where}: a comment of {len(row['comment'])} characters; {LONGEST} at most, shorten it")
         given = {k: v for k, v in row.items() if k != "unbiased" or not tasks[row["task"]].get("control")}
         if is_answer(given):
             found[row["task"]] = given
@@ -117,13 +123,13 @@ def _json(file: Path) -> _Sent:
     try:
         document = json.loads(read_text(file))
         rows = document["answers"]
-        said = document.get("consent") or {}
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in (*rows, said)):
+        said, annotator = document.get("consent") or {}, document["annotator"]
+        if not isinstance(annotator, str) or not isinstance(rows, list) or not all(isinstance(row, dict) for row in (*rows, said)):
             raise TypeError
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise DataError(f"{file} is no file of answers; save it with the button of the page") from None
     named = [(f"{file}, answer {number}", row) for number, row in enumerate(rows, start=1)]
-    return _Sent(named, said.get("yes") is True, str(said.get("sha256", "")))
+    return _Sent(named, said.get("yes") is True, str(said.get("sha256", "")), annotator)
 
 
 def _csv(file: Path, tasks: Mapping[str, Mapping[str, Any]]) -> _Sent:

@@ -131,7 +131,7 @@ def test_answers_are_checked_merged_and_never_overwritten_unseen(folder: Path) -
     assert {row["suitable"] for row in load_answers(folder).values()} == {"a"}
     assert import_answers(folder, changed, replace=True).replaced == 22
     assert [row.get("unbiased") for row in load_answers(folder).values()].count("skip") == 12  # nothing about controls
-    file.write_text(json.dumps({"consent": {"yes": False}, "answers": []}), encoding="utf-8")
+    file.write_text(json.dumps({"annotator": who, "consent": {"yes": False}, "answers": []}), encoding="utf-8")
     assert import_answers(folder, file).new == 0
     for wrong, message in (
         ([{"task": "f" * 16, "suitable": "a"}], "is none of"), ([{"task": "x"}], "answer 1"),
@@ -139,14 +139,32 @@ def test_answers_are_checked_merged_and_never_overwritten_unseen(folder: Path) -
         ("no", "no file of answers"),
         ([{"task": t, "suitable": "a"} for t in [next(iter(load_answers(folder)))] * 2], "stands twice"),
     ):  # fmt: skip
-        file.write_text(json.dumps({"answers": wrong}), encoding="utf-8")
+        file.write_text(json.dumps({"annotator": who, "answers": wrong}), encoding="utf-8")
         with pytest.raises(DataError, match=message):
             import_answers(folder, file)
     both = json.loads(answered(folder, who, lambda t: {"suitable": "a"}).read_text())["answers"][:1]
     both += json.loads(answered(folder, other, lambda t: {"suitable": "a"}).read_text())["answers"][:1]
-    file.write_text(json.dumps({"answers": both}), encoding="utf-8")
+    file.write_text(json.dumps({"annotator": who, "answers": both}), encoding="utf-8")
     with pytest.raises(DataError, match="several annotators"):
         import_answers(folder, file)
+
+
+@pytest.mark.parametrize("named", ["nobody", "other", "", 1, None])
+def test_answers_count_only_for_the_annotator_whom_the_file_names(folder: Path, named: Any) -> None:
+    who, other = load_key(folder)["annotators"][:2]
+    file = answered(folder, who, lambda _: {"suitable": "a"})
+    document = json.loads(file.read_text()) | {"annotator": other if named == "other" else named}
+    file.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(DataError, match=r"its tasks are a-\w{8}'s" if isinstance(named, str) else "no file of answers"):
+        import_answers(folder, file)
+    assert (load_answers(folder), load_consents(folder)) == ({}, {})
+
+
+def test_a_comment_has_a_limit(folder: Path) -> None:
+    who = load_key(folder)["annotators"][0]
+    import_answers(folder, answered(folder, who, lambda _: {"suitable": "a", "comment": "あ" * 20_000}))
+    with pytest.raises(DataError, match="answer 1: a comment of 20001 characters; 20000 at most"):
+        import_answers(folder, answered(folder, who, lambda _: {"comment": "x" * 20_001}), replace=True)
 
 
 def test_a_sheet_comes_back(folder: Path) -> None:

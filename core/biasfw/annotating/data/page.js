@@ -109,7 +109,7 @@ function shown(task, n) {
   box.append(...task.questions.map((name) => question(task, name)));
   const harmful = make("input", null, { type: "checkbox", checked: !!(answers[task.task] || {}).harmful });
   harmful.addEventListener("change", () => answer(task.task, "harmful", harmful.checked));
-  const comment = make("textarea", null, { rows: 2, placeholder: words.comment, dir: "auto" });
+  const comment = make("textarea", null, { rows: 2, maxLength: 20000, placeholder: words.comment, dir: "auto" });
   comment.setAttribute("aria-label", words.comment);
   comment.value = (answers[task.task] || {}).comment || "";
   comment.addEventListener(inside ? "input" : "change", () => answer(task.task, "comment", comment.value));
