@@ -10,8 +10,10 @@ import difflib
 import inspect
 import os
 import re
+import sys
 import traceback
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -67,8 +69,10 @@ class Plugin:
         """Run third-party code; whatever it raises sets the plugin aside. The one broad except of biasfw."""
         try:
             action()
-        except (Exception, SystemExit) as failure:  # noqa: BLE001 - the plugin boundary
-            self.set_aside(f"{type(failure).__name__}: {failure}", traceback.format_exc())
+        except KeyboardInterrupt:
+            raise
+        except BaseException as failure:  # noqa: BLE001 - the plugin boundary
+            self.set_aside(_said(failure), traceback.format_exc())
 
     def notify(self, hook: str, **arguments: Any) -> None:
         """Call a notification hook; a plugin that raises is set aside (the caller reports it once)."""
@@ -113,7 +117,8 @@ class Plugins:
                     f"uninstall one, or set BIASFW_PLUGINS={entry.name}@{plugin.distribution}"
                 )
                 continue
-            plugin.guarded(lambda plugin=plugin, entry=entry: _load(plugin, entry.load()))  # type: ignore[misc]
+            with redirect_stdout(sys.stderr):  # what a plugin prints at import is no part of a result
+                plugin.guarded(lambda plugin=plugin, entry=entry: _load(plugin, entry.load()))  # type: ignore[misc]
         return plugins
 
     def add(self, module: ModuleType | object, name: str, distribution: str = "test", version: str = "0") -> Plugin:
@@ -197,7 +202,8 @@ def load_class(component: Component) -> Any:
     spec, plugin = component.spec, component.plugin
     module_name, _, attribute = spec.load.partition(":")
     try:
-        return getattr(import_module(module_name), attribute)
+        with redirect_stdout(sys.stderr):
+            return getattr(import_module(module_name), attribute)
     except ModuleNotFoundError as failure:
         if spec.extra is None:
             raise ComponentError(f"{spec.name} ({plugin.origin}) cannot be imported: {failure}") from failure
@@ -206,8 +212,21 @@ def load_class(component: Component) -> Any:
         raise ComponentError(
             f"{spec.name} needs a library that is not installed ({failure.name}): pip install '{requirement}'{checkout}"
         ) from failure
-    except (ImportError, AttributeError, OSError, RuntimeError) as failure:
-        raise ComponentError(f"{spec.name} ({plugin.origin}) cannot be loaded from {spec.load}: {failure}") from failure
+    except KeyboardInterrupt:
+        raise
+    except BaseException as failure:
+        what = f"{spec.name} ({plugin.origin}) cannot be loaded from {spec.load}: {_said(failure)}"
+        raise ComponentError(" ".join(what.split())) from failure
+
+
+def _said(failure: BaseException) -> str:
+    """What went wrong in a plugin; an error that cannot even be worded is no reason to end."""
+    try:
+        return f"{type(failure).__name__}: {failure}"
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - the plugin boundary
+        return f"{type(failure).__name__}, whose message cannot be shown"
 
 
 def _unfit(message: str) -> str:

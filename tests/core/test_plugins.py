@@ -52,6 +52,11 @@ GOOD = """
         ("from biasfw import a_name_of_the_future", ["ImportError", "a_name_of_the_future"]),
         ("import sys; sys.exit(3)", ["SystemExit"]),
         ("1 / 0", ["ZeroDivisionError"]),
+        (
+            "class Odd(Exception):\n    def __str__(self): raise ValueError('x')\nraise Odd",
+            ["Odd, whose message cannot be shown"],
+        ),
+        ("class Base(BaseException): ...\nraise Base('gone')", ["Base: gone"]),
         ("x = 1", ["declares no biasfw_api"]),
         ("biasfw_api = 99", ["plugin API 99"]),
         (
@@ -87,6 +92,34 @@ def test_a_broken_plugin_is_set_aside_and_named(
     assert plugins.find("backend", "good-backend").plugin.origin == "good 1.0"
     with pytest.raises(UsageError, match=r"unknown backend 'nix'.*not loaded: broken \(broken 1.0\)"):
         plugins.find("backend", "nix")
+
+
+def test_an_interrupt_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path, "stopped", "raise KeyboardInterrupt")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        Plugins.installed()
+
+
+def test_what_is_printed_at_import_is_no_part_of_a_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    later = f"later_{next(COUNTER)}"
+    install(tmp_path, "loud", GOOD.replace("x:y", f"{later}:Good") + "\n    print('at the door')\n")
+    (tmp_path / f"{later}.py").write_text("print('in the room')\nclass Good: ...\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    load_class(Plugins.installed().find("backend", "good-backend"))
+    out, err = capsys.readouterr()
+    assert (out, err.splitlines()) == ("", ["at the door", "in the room"])
+
+
+def test_a_component_that_raises_anything_at_import_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = f"later_{next(COUNTER)}"
+    install(tmp_path, "late", GOOD.replace("x:y", f"{module}:Good"))
+    (tmp_path / f"{module}.py").write_text("raise BaseException('gone')", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ComponentError, match="cannot be loaded from .*: BaseException: gone"):
+        load_class(Plugins.installed().find("backend", "good-backend"))
 
 
 @pytest.mark.parametrize("swapped", [False, True])
