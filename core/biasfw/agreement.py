@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from biasfw.records import Interval
-from biasfw.stats import MIN_CLUSTERS, clustered_proportion
+from biasfw.stats import MIN_CLUSTERS, clustered_proportion, too_few
 
 MISSING = -1
 NO_VARIATION = "no variation: every label is the same"
@@ -221,7 +221,7 @@ def _coefficient(
     defined = np.array([each for each in without if each is not None])
     reason = None
     if count < MIN_CLUSTERS:
-        reason = f"{count} of at least {MIN_CLUSTERS} clusters"
+        reason = too_few(count)
     elif len(defined) < len(without):
         reason = "undefined without one of the clusters"
     elif np.ptp(defined) < 1e-12:

@@ -144,7 +144,7 @@ def proportion_from_cluster_sums(
     mean = min(max(float(totals.sum() / weights.sum()), 0.0), 1.0)
     se = _standard_error(totals, weights, mean)
     if se is None or count < MIN_CLUSTERS:
-        return Estimate(mean, se, None, None, rows, count, None, _PROPORTION, _too_few(count), level)
+        return Estimate(mean, se, None, None, rows, count, None, _PROPORTION, too_few(count), level)
     n_eff = mean * (1 - mean) / se**2 if se > _TINY else math.inf
     method = _PROPORTION
     if (se <= _TINY or _deviating(totals / weights) < _MIN_DEVIATING) and n_eff > count:
@@ -185,7 +185,7 @@ def stratified_proportion(
     means = totals.sum(axis=0) / rows.sum(axis=0)
     mean = min(max(float(means.mean() if weights is None else each @ means), 0.0), 1.0)
     if count < MIN_CLUSTERS or count - strata < MIN_CLUSTERS - 1:
-        reason = _too_few(count) if count < MIN_CLUSTERS else f"{count} clusters are too few for {strata} strata"
+        reason = too_few(count) if count < MIN_CLUSTERS else f"{count} clusters are too few for {strata} strata"
         return Estimate(mean, None, None, None, n, count, None, method, reason, level)
     members = (rows > 0).sum(axis=0)
     alone = members == 1
@@ -220,7 +220,7 @@ def clustered_mean(
     mean = float(data.mean())
     se = _standard_error(np.asarray(np.bincount(codes, weights=data), dtype=np.float64), sizes, mean)
     if se is None or count < MIN_CLUSTERS:
-        return Estimate(mean, se, None, None, len(data), count, None, _MEAN, _too_few(count), level)
+        return Estimate(mean, se, None, None, len(data), count, None, _MEAN, too_few(count), level)
     if se <= _TINY * max(1.0, abs(mean)):
         return Estimate(mean, se, None, None, len(data), count, None, _MEAN, "no variation between clusters", level)
     half = _t_quantile(level, count) * se
@@ -329,7 +329,8 @@ def _t_quantile(level: float, clusters: int) -> float:
     return float(stdtrit(clusters - 1, 0.5 + level / 2))
 
 
-def _too_few(clusters: int) -> str:
+def too_few(clusters: int) -> str:
+    """Why there is no interval: fewer than ``MIN_CLUSTERS``."""
     return f"{clusters} cluster{'s' * (clusters != 1)}, an interval takes {MIN_CLUSTERS}"
 
 

@@ -132,7 +132,7 @@ def test_few_clusters_have_a_value_and_no_interval() -> None:
     found = krippendorff_alpha(codes, np.arange(40) % 4)
     assert found.value == pytest.approx(by_package(codes))
     assert found.interval.low is None
-    assert found.interval.reason == "4 of at least 5 clusters"
+    assert found.interval.reason == "4 clusters, an interval takes 5"
 
 
 def test_intervals_hold_what_was_simulated() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from biasfw.stats import MIN_CLUSTERS, Estimate, wilson_form
+from biasfw.stats import MIN_CLUSTERS, Estimate, too_few, wilson_form
 
 METHOD = "two-way clustered by item and annotator: Wilson form with effective n and t(min(C) - 1)"
 _TINY = 1e-12
@@ -34,8 +34,7 @@ def two_way_proportion(values: ArrayLike, items: ArrayLike, people: ArrayLike, l
     cells = np.unique(rows[0] * (int(rows[1].max()) + 1) + rows[1], return_inverse=True)[1]
     count = min(int(codes.max()) + 1 for codes in rows)
     if count < MIN_CLUSTERS:
-        reason = f"{count} of at least {MIN_CLUSTERS} clusters"
-        return Estimate(mean, None, None, None, data.size, count, None, METHOD, reason, level)
+        return Estimate(mean, None, None, None, data.size, count, None, METHOD, too_few(count), level)
     by_item, by_person, by_cell = (_variance(data - mean, codes) for codes in (*rows, cells))
     variance = max(by_item + by_person - by_cell, by_item, by_person)
     n_eff = mean * (1 - mean) / variance if variance > _TINY else math.inf

@@ -41,7 +41,7 @@ def test_it_is_never_narrower_than_either_one_way_interval() -> None:
 
 def test_what_cannot_be_said_is_null_with_a_reason() -> None:
     few = two_way_proportion([1, 0] * 4, list(range(4)) * 2, [0] * 4 + [1] * 4)
-    assert (few.mean, few.low, few.reason) == (0.5, None, "2 of at least 5 clusters")
+    assert (few.mean, few.low, few.reason) == (0.5, None, "2 clusters, an interval takes 5")
     assert two_way_proportion([], [], []).reason == "no rows"
     right = two_way_proportion(np.ones(60), np.repeat(np.arange(10), 6), np.tile(np.arange(6), 10))
     assert right.mean == right.high == 1
