@@ -22,7 +22,7 @@ def check_package(folder: Path, kit: Kit, *, without: Collection[str] = ()) -> l
 
     Only a plugin that is installed is run: nothing is imported from a mere path.
     """
-    report, manifests, packs = read_package(folder)
+    report, manifests, packs = read_package(folder, kit.plugins)
     for name, module in entry_points(folder):
         plugin = next((each for each in kit.plugins.all if (each.name, each.module) == (name, module)), None)
         if plugin is None:

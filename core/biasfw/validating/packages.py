@@ -10,6 +10,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ from biasfw import bundles, hookspecs
 from biasfw.errors import DataError
 from biasfw.findings import Finding, Level, Report
 from biasfw.packcheck import Kit, check_pack
+from biasfw.plugins import Plugins
 from biasfw.schemas import Problem
 from biasfw.textfile import read_text
+from biasfw.validating.hookcode import Offer, Specs, own_imports, undefined_names
 from biasfw.validating.inspection import inspect
 
 _HOOKS = {
@@ -31,7 +34,7 @@ _SKIPPED = {"build", "dist", "node_modules", "__pycache__", "tests"}
 
 def validate_package(folder: Path, kit: Kit) -> list[Report]:
     """Check the package in ``folder``, then every bundle and language pack in it."""
-    report, manifests, packs = read_package(folder)
+    report, manifests, packs = read_package(folder, kit.plugins)
     return [
         report,
         *(inspect(manifest.parent, kit).report for manifest in manifests),
@@ -39,11 +42,12 @@ def validate_package(folder: Path, kit: Kit) -> list[Report]:
     ]
 
 
-def read_package(folder: Path) -> tuple[Report, list[Path], list[Path]]:
+def read_package(folder: Path, plugins: Plugins) -> tuple[Report, list[Path], list[Path]]:
     """The report on the package itself, the manifests in it, and the language packs."""
-    report = Report("plugin", folder.name, str(folder / "pyproject.toml"))
+    report = Report("plugin", folder.name or folder.resolve().name, str(folder / "pyproject.toml"))
     check = _Package(folder, report)
     check.run()
+    check.taken(plugins)
     return report, check.find(bundles.MANIFEST), [p for p in check.find("*.yaml") if p.parent.name == "languages"]
 
 
@@ -60,6 +64,7 @@ def entry_points(folder: Path) -> list[tuple[str, str]]:
 class _Package:
     def __init__(self, folder: Path, report: Report) -> None:
         self._folder, self._report, self._text = folder, report, ""
+        self._offers: list[tuple[Path, Offer]] = []
 
     def find(self, pattern: str) -> list[Path]:
         """Files of the package, without what was built."""
@@ -87,6 +92,7 @@ class _Package:
         if not isinstance(project, dict) or not project.get("name"):
             self._add("error", path, 1, 1, 'no [project] with a "name"; write one: it is what people install')
             return
+        self._report.name = str(project["name"])
         self._dependency(path, project)
         entries = project.get("entry-points", {}).get(hookspecs.PROJECT, {})
         if not isinstance(entries, dict) or not entries:
@@ -125,8 +131,22 @@ class _Package:
             at = getattr(failure, "lineno", None) or 1, getattr(failure, "offset", None) or 1
             self._add("error", file, *at, f"not Python ({getattr(failure, 'msg', failure)}); mend it")
             return
-        for level, at, message in _module_problems(tree):
+        package = module if file.name == "__init__.py" else module.rpartition(".")[0]
+        specs = Specs(tree, self._module, lambda top: self._module(top) is not None)
+        found = [_module_problems(tree), undefined_names(tree), own_imports(tree, package, self._module)]
+        for level, at, message in (*chain.from_iterable(found), *specs.mistakes()):
             self._add(level, file, *at, message)
+        self._offers += [(file, offer) for offer in specs.offers]
+
+    def taken(self, plugins: Plugins) -> None:
+        """Warn of names that another package offers already: neither can then be used by its name alone."""
+        for file, offer in self._offers:
+            others = [c.plugin for c in plugins.components(offer.kind) if c.spec.name == offer.name]
+            others = [plugin for plugin in others if _canonical(plugin.distribution) != _canonical(self._report.name)]
+            if others:
+                what = f"there is a {offer.kind} {offer.name} already, of {others[0].origin}"
+                mend = f"who uses it has to write {offer.name}@{others[0].distribution}; take another name"
+                self._add("warning", file, *offer.place, f"{what}: with both installed, {mend}")
 
     def _module(self, name: str) -> Path | None:
         parts = name.split(".")
@@ -189,6 +209,11 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[Level, tuple[i
                 near = difflib.get_close_matches(each.name, biasfw.__all__, n=1)
                 hint = f"did you mean {near[0]}?" if near else "see biasfw.__all__"
                 yield "error", place, f"biasfw has no public name {each.name!r}; {hint}"
+
+
+def _canonical(name: str) -> str:
+    """A name of a package as indexes compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _names(node: ast.Assign) -> list[str]:
