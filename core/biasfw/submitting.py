@@ -11,51 +11,28 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
-
-import yaml
+from typing import Any
 
 import biasfw
 from biasfw import bundles
+from biasfw.citing import CITATION, Citation, Contributor
 from biasfw.conformance import check
 from biasfw.errors import BiasfwError, UsageError
 from biasfw.findings import Report
 from biasfw.opening import open_file
 from biasfw.phrases import listed, shorten
 from biasfw.plugins import Plugins
-from biasfw.scaffolding import render, write_new
+from biasfw.scaffolding import render
 from biasfw.textfile import FILE_LIMIT
-from biasfw.yamlfile import load_yaml
 
-CITATION = "CITATION.cff"
 CHECKLIST = "CHECKLIST.md"
 RESULT = "check.json"
 _BESIDE = ("DATASHEET.md", "README.md", "LICENSE", "LICENSE.md", "LICENSE.txt", CITATION, CHECKLIST)
-_SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 _NAMED = re.compile(r"<(?:\w+:)?(?:creator|lastModifiedBy|Company|Manager|author)>([^<]+)<|displayName=\"([^\"]+)\"")
 _PROPERTIES = re.compile(r"docProps/.*\.xml|xl/comments[^/]*\.xml|xl/persons/.*\.xml")
 _PROPERTY_LIMIT = 2**20  # bytes
 _PROGRAMS = frozenset({"biasfw", "openpyxl"})
 _STAMP = (1980, 1, 1, 0, 0, 0)  # the same files make the same archive
-
-
-@dataclass(frozen=True, slots=True)
-class Contributor:
-    """How whoever contributes wants to be named; ``none`` has no name."""
-
-    kind: Literal["name", "pseudonym", "none"]
-    name: str = ""
-
-    def __str__(self) -> str:
-        return {"name": self.name, "pseudonym": f"{self.name} (a pseudonym)", "none": "somebody without a name"}[
-            self.kind
-        ]
-
-    def author(self) -> dict[str, str]:
-        """The author in CITATION.cff."""
-        if self.kind == "none":
-            return {"name": "anonymous"}
-        return {"alias" if self.kind == "pseudonym" else "name": self.name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,31 +44,31 @@ class Submission:
     left_out: tuple[str, ...]
     warnings: int
     cited_as: str
+    notes: tuple[str, ...] = ()  # what was changed, or is left to do, in CITATION.cff
 
 
-def submit(folder: Path, contributor: Contributor | None, output: Path | None, plugins: Plugins) -> Submission:
-    """Check the bundle in ``folder``, write CITATION.cff if it is missing, and pack it.
+def submit(folder: Path, contributors: Sequence[Contributor], output: Path | None, plugins: Plugins) -> Submission:
+    """Check the bundle in ``folder``, write CITATION.cff anew from the manifest, and pack it.
 
-    ``contributor`` may be None where CITATION.cff is there already.
+    ``contributors``: in the order in which they are to be cited; may be empty where CITATION.cff is there already. A
+    CITATION.cff that somebody has edited stays as it is, and must agree with the manifest.
 
     Raises:
-        UsageError: nobody said how the contributor is to be named.
-        BiasfwError: the check finds errors, the items may not be passed on, a workbook names somebody who wants no
-            name, or the archive exists.
+        UsageError: nobody said how the contributors are to be named.
+        BiasfwError: the check finds errors, the items may not be passed on, CITATION.cff says something else than the
+            manifest, a workbook names somebody who wants no name, or the archive exists.
     """
     bundle = bundles.load(folder)
     manifest = bundle.written
     cited = (folder / CITATION).is_file()
-    if contributor is None and not cited:
+    if not contributors and not cited:
         raise UsageError("say how you want to be named: --name NAME, --pseudonym NAME or --anonymous")
-    if contributor is not None and contributor.kind != "none" and not contributor.name.strip():
+    if any(each.kind != "none" and not each.name.strip() for each in contributors):
         raise UsageError("the name is empty; write one, or --anonymous")
-    if cited and contributor is not None:
-        named, wanted = _authors(folder / CITATION), " ".join(contributor.author().values())
-        if named != wanted:
-            raise BiasfwError(
-                f"{folder / CITATION} names {named}, and you asked for {wanted}; change or remove the file, then submit"
-            )
+    if len(set(contributors)) < len(contributors):
+        raise UsageError("somebody is named twice; name everybody once, in the order of the authors")
+    cff = Citation(folder / CITATION, manifest, contributors)
+    cff.check()
     reports = check(str(folder), plugins)
     _refuse(bundle, reports)
     archive = output or Path(f"{manifest['name']}-{manifest['version']}.zip")
@@ -100,16 +77,15 @@ def submit(folder: Path, contributor: Contributor | None, output: Path | None, p
             f"{archive} exists already and is left as it is; raise the version, or name another file (-o)"
         )
     names = list(_names(bundle))
-    if contributor is not None and contributor.kind != "name":
+    if any(each.kind != "name" for each in contributors):
         for name in names:
             _refuse_names(folder / name)
-    if not cited and contributor is not None:
-        write_new(folder / CITATION, citation(manifest, contributor))
-        names.append(CITATION)
+    cff.write()
+    names += [] if cited else [CITATION]
     warnings = sum(report.warnings for report in reports)
     made = {RESULT: _as_json(reports, folder)}
     if CHECKLIST not in names:  # one that is there has the author's ticks
-        made[CHECKLIST] = _checklist(manifest, contributor, warnings)
+        made[CHECKLIST] = _checklist(manifest, contributors, warnings)
     _pack(archive, folder, manifest["name"], sorted(names), made)
     left_out = sorted(f"{each.relative_to(folder)}" for each in folder.rglob("*") if each.is_file())
     return Submission(
@@ -117,24 +93,9 @@ def submit(folder: Path, contributor: Contributor | None, output: Path | None, p
         tuple(sorted((*names, *made))),
         tuple(name for name in left_out if name.replace("\\", "/") not in (*names, RESULT)),
         warnings,
-        _authors(folder / CITATION),
+        cff.authors(),
+        tuple(cff.notes),
     )
-
-
-def citation(manifest: Mapping[str, Any], contributor: Contributor) -> str:
-    """The text of CITATION.cff (Citation File Format 1.2.0)."""
-    fields: dict[str, Any] = {
-        "cff-version": "1.2.0",
-        "message": "If you use this benchmark, please cite it as below.",
-        "type": "dataset",
-        "title": manifest["title"],
-        "version": manifest["version"],
-        "authors": [contributor.author()],
-        "abstract": manifest["summary"],
-    }
-    if _SPDX.fullmatch(manifest["licence"]):
-        fields["license"] = manifest["licence"]
-    return str(yaml.safe_dump(fields, allow_unicode=True, sort_keys=False, width=110))
 
 
 def _refuse(bundle: bundles.Bundle, reports: Sequence[Report]) -> None:
@@ -201,12 +162,12 @@ def _as_json(reports: Sequence[Report], folder: Path) -> str:
     return json.dumps({"biasfw": biasfw.__version__, "checked": checked}, ensure_ascii=False, indent=1) + "\n"
 
 
-def _checklist(manifest: Mapping[str, Any], contributor: Contributor | None, warnings: int) -> str:
+def _checklist(manifest: Mapping[str, Any], contributors: Sequence[Contributor], warnings: int) -> str:
     said = manifest["authorship"]
     return render(
         "benchmark/CHECKLIST.md.j2",
         **{key: manifest[key] for key in ("name", "version", "languages", "region", "licence", "redistribution")},
-        contributor=contributor or "those whom CITATION.cff names",
+        contributor=listed(map(str, contributors)) or "those whom CITATION.cff names",
         kind=said["kind"],
         native="yes" if said["native"] else "no",
         reviewed=", ".join(f"{tag} {count}" for tag, count in said["reviewed_by_natives"].items()) or "none",
@@ -237,12 +198,3 @@ def _entry(name: str) -> zipfile.ZipInfo:
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = 0o644 << 16
     return entry
-
-
-def _authors(path: Path) -> str:
-    """Whom CITATION.cff names, in words."""
-    try:
-        found = load_yaml(path).value["authors"]
-        return listed(" ".join(str(value) for value in author.values()) for author in found)
-    except (BiasfwError, KeyError, TypeError, AttributeError):
-        return "nobody that could be read"

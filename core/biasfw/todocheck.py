@@ -54,6 +54,11 @@ def check_items(seen: Inspected, split: Split) -> None:
         tell(seen, "warning", [told for told, _ in marked], marked[0][1], what)
 
 
+def is_marked(text: str) -> bool:
+    """Whether a text holds a mark of what is left to do."""
+    return _MARK.search(text) is not None
+
+
 def _marked(seed: Seed) -> str | None:
     """The pointer of the first text with TODO."""
     for pointer, text in texts(asdict(seed)):

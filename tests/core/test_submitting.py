@@ -12,10 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from biasfw import BiasfwError, UsageError
+from biasfw.citing import Contributor
 from biasfw.cli import app
 from biasfw.newbenchmark import NewBenchmark, write_benchmark
 from biasfw.plugins import Plugins
-from biasfw.submitting import Contributor, Submission, submit
+from biasfw.submitting import Submission, submit
 from biasfw.yamlfile import load_yaml
 
 PSEUDONYM = Contributor("pseudonym", "Haeundae")
@@ -28,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def packed(folder: Path, installed: Plugins, contributor: Contributor | None = PSEUDONYM) -> Submission:
-    return submit(folder, contributor, folder.parent / "busan.zip", installed)
+    return submit(folder, [contributor] if contributor else [], folder.parent / "busan.zip", installed)
 
 
 def test_what_belongs_to_a_benchmark_is_packed_and_nothing_else(folder: Path, installed: Plugins) -> None:
@@ -62,7 +63,7 @@ def test_the_archive_opens_as_a_benchmark_and_is_always_the_same(folder: Path, i
         archive.extractall(folder.parent / "elsewhere")
     done.archive.unlink()
     assert packed(folder, installed).archive.read_bytes() == first
-    again = submit(folder.parent / "elsewhere" / "busan", None, folder.parent / "again.zip", installed)
+    again = submit(folder.parent / "elsewhere" / "busan", [], folder.parent / "again.zip", installed)
     assert set(again.packed) == set(done.packed)
     assert again.left_out == ()
 
@@ -175,3 +176,49 @@ def test_the_command_says_what_it_did(folder: Path, monkeypatch: pytest.MonkeyPa
     assert result.exit_code == 0, result.output
     assert "wrote busan-0.1.0.zip, with CHECKLIST.md, CITATION.cff" in result.output
     assert "to be cited as by: anonymous" in result.output
+
+
+def test_several_authors_keep_their_order(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder.parent)
+    arguments = ["submit", "busan", "--name", "Kim Ha-eun", "--name", "Ayşe Öz", "--name", "An Ba"]
+    result: Any = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    cited = load_yaml(folder / "CITATION.cff").value
+    assert cited["authors"] == [{"name": "Kim Ha-eun"}, {"name": "Ayşe Öz"}, {"name": "An Ba"}]
+    assert "to be cited as by: Kim Ha-eun, Ayşe Öz, An Ba" in result.output
+    with zipfile.ZipFile(folder.parent / "busan-0.1.0.zip") as archive:
+        checklist = archive.read("busan/CHECKLIST.md").decode("utf-8")
+    assert "Contributed by: Kim Ha-eun, Ayşe Öz, An Ba\n" in checklist
+    twice: Any = CliRunner().invoke(app, [*arguments, "--name", "An Ba", "-o", "again.zip"])
+    assert "somebody is named twice" in str(twice.exception)
+
+
+def test_the_citation_is_written_anew_from_the_manifest(folder: Path, installed: Plugins) -> None:
+    first = packed(folder, installed)
+    assert any("the title is still" in note and "TODO" in note for note in first.notes)
+    edit(folder, "version: 0.1.0", "version: 0.2.0")
+    edit(folder, "licence: CC-BY-4.0", "licence: CC0-1.0")
+    edit(folder, '"TODO: the full title of busan"', "Work in Busan")
+    done = submit(folder, [], folder.parent / "next.zip", installed)
+    with zipfile.ZipFile(done.archive) as archive:
+        text = archive.read("busan/CITATION.cff").decode("utf-8")
+    (folder / "read.yaml").write_text(text, encoding="utf-8")
+    cited = load_yaml(folder / "read.yaml").value
+    assert (cited["version"], cited["license"], cited["title"]) == ("0.2.0", "CC0-1.0", "Work in Busan")
+    assert cited["authors"] == [{"alias": "Haeundae"}]
+    [note] = [note for note in done.notes if "written anew" in note]
+    assert 'version "0.1.0" became "0.2.0"' in note
+    assert 'license "CC-BY-4.0" became "CC0-1.0"' in note
+    assert not any("the title is still" in note for note in done.notes)
+
+
+def test_a_citation_that_was_edited_must_agree_with_the_manifest(folder: Path, installed: Plugins) -> None:
+    text = "cff-version: 1.2.0\nversion: 0.0.9\nlicense: MIT\nauthors:\n  - {given-names: Ha-eun, family-names: Kim}\n"
+    (folder / "CITATION.cff").write_text(text)
+    with pytest.raises(
+        BiasfwError, match=r'version "0.0.9", the manifest has "0.1.0"; license "MIT", the manifest has'
+    ):
+        packed(folder, installed, None)
+    assert (folder / "CITATION.cff").read_text() == text
+    (folder / "CITATION.cff").write_text(text.replace("0.0.9", "0.1.0").replace("MIT", "CC-BY-4.0"))
+    assert packed(folder, installed, None).cited_as == "Ha-eun Kim"

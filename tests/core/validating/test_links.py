@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from biasfw import BiasfwError, bundles
+from biasfw.citing import Contributor
 from biasfw.cli import app
 from biasfw.conformance import check
 from biasfw.filling import fill
@@ -17,7 +18,7 @@ from biasfw.newbenchmark import NewBenchmark, write_benchmark
 from biasfw.opening import open_file
 from biasfw.packcheck import Kit
 from biasfw.plugins import Plugins
-from biasfw.submitting import Contributor, submit
+from biasfw.submitting import submit
 from biasfw.validating import validate
 
 SECRET = "password: hunter2\n"
@@ -52,7 +53,7 @@ def test_a_link_out_of_the_folder_is_refused_by_every_command(folder: Path, inst
     with pytest.raises(BiasfwError, match="leaves the bundle's folder"):
         bundles.load(folder)  # what `run` begins with
     with pytest.raises(BiasfwError, match="leaves the bundle's folder"):
-        submit(folder, Contributor("none"), folder.parent / "out.zip", installed)
+        submit(folder, [Contributor("none")], folder.parent / "out.zip", installed)
     with pytest.raises(BiasfwError, match="has 1 error, so nothing was written"):
         fill(folder, Kit(installed))
     assert (folder / name).is_symlink()
