@@ -17,7 +17,7 @@ from biasfw.findings import Level, Report
 from biasfw.form import Form, Label, Slot
 from biasfw.languages import LanguagePack, fixture_form
 from biasfw.phrases import are, listed, many, shorten
-from biasfw.plugins import Plugins, load_class
+from biasfw.plugins import FIRST_PARTY, Plugins, load_class
 from biasfw.records import Outcome, Reading
 from biasfw.schemas import check_options
 from biasfw.yamlfile import parse_yaml
@@ -51,6 +51,11 @@ class Kit:
     def english(self) -> Mapping[str, LanguagePack]:
         """The installed pack of English, by its tag; empty where there is none."""
         return languages.load_packs(self.folders, ["en"])
+
+    def own(self, name: str) -> str:
+        """The parser ``name`` of biasfw where somebody else offers one too: packs are written for ours."""
+        offered = [c.plugin.distribution for c in self.plugins.components("parser") if c.spec.name == name]
+        return f"{name}@{FIRST_PARTY}" if len(offered) > 1 and FIRST_PARTY in offered else name
 
     def parser(self, name: str, form: Form, packs: Mapping[str, LanguagePack]) -> Parser:
         """The parser ``name`` with its default options.
@@ -102,7 +107,7 @@ class _PackCheck:
         self._parser = self._parser_for(_FORM, pack)
 
     def _parser_for(self, form: Form, pack: LanguagePack) -> Parser:
-        return self._kit.parser(PARSER, form, {**self._kit.english, pack.language: pack})
+        return self._kit.parser(self._kit.own(PARSER), form, {**self._kit.english, pack.language: pack})
 
     def _add(self, level: Level, pointer: str, message: str) -> None:
         self._report.add(level, self._document, pointer, message)

@@ -33,6 +33,7 @@ def check_package(folder: Path, kit: Kit, *, without: Collection[str] = ()) -> l
             report.findings.append(Finding("error", problem))
         else:
             _components(report, plugin)
+            _rivals(report, plugin, kit)
     of_bundles = [each for manifest in manifests for each in check_bundle(manifest.parent, kit, without=without)]
     done = {each.file for each in of_bundles}
     return [report, *of_bundles, *(check_pack(pack, kit) for pack in packs if str(pack) not in done)]
@@ -55,3 +56,16 @@ def _components(report: Report, plugin: Plugin) -> None:
         message = trial.error.removeprefix("AssertionError: ")
         report.findings.append(Finding("error", Problem(report.file, 0, 0, "", f"{case.name}: {message}")))
     report.facts.append(f"plugin {plugin.name}: {passed} checks of its components pass")
+
+
+def _rivals(report: Report, plugin: Plugin, kit: Kit) -> None:
+    """Names that another package offers too, where reading the code has not told it."""
+    for kind in plugin.offers:
+        for component in kit.plugins.components(kind):
+            name = component.spec.name
+            what = f"there is a {kind} {name} already, of "
+            if component.plugin is not plugin or any(what in each.problem.message for each in report.findings):
+                continue
+            for rival in kit.plugins.rivals(kind, component):
+                told = f"{what}{rival.origin}: who uses it has to write {name}@{rival.distribution}; take another name"
+                report.findings.append(Finding("warning", Problem(report.file, 0, 0, "", told)))

@@ -39,6 +39,7 @@ HOOKS: dict[str, tuple[str, type[ComponentSpec]]] = {
 }
 FOLDERS = {"benchmark": "biasfw_benchmark_folders", "language": "biasfw_language_folders"}
 FIRST_PARTY = "biasfw"
+_OPTIONS = ("backend", "parser", "judge", "metric", "reporter")  # kinds that a command line names
 
 
 @dataclass(slots=True)
@@ -163,14 +164,18 @@ class Plugins:
         if len(matches) == 1:
             return matches[0]
         if matches:
-            choices = " or ".join(f"{wanted}@{c.plugin.distribution}" for c in matches)
-            raise UsageError(f"{kind} {wanted!r} is offered more than once: write {choices}")
+            raise UsageError(_clash(kind, wanted, matches))
         homes = sorted({c.plugin.distribution for c in offered if c.spec.name == wanted})
         if homes:
             raise UsageError(
                 f"{kind} {wanted!r} is not offered by {distribution!r}; it is offered by {', '.join(homes)}"
             )
         raise UsageError(self.unknown(kind, name, [c.spec.name for c in offered]))
+
+    def rivals(self, kind: str, component: Component) -> list[Plugin]:
+        """Who else offers a component of this kind under this name."""
+        same = [c.plugin for c in self.components(kind) if c.spec.name == component.spec.name]
+        return [plugin for plugin in same if plugin is not component.plugin]
 
     def unknown(self, kind: str, name: str, names: Sequence[str]) -> str:
         """The words for a name that nobody offers."""
@@ -191,6 +196,21 @@ class Plugins:
             plugin.notify(hook, **arguments)
             if plugin.error is not None and before is None:
                 report(f"plugin {plugin.name} ({plugin.origin}) failed in {hook} and is switched off: {plugin.error}")
+
+
+def _clash(kind: str, name: str, matches: Sequence[Component]) -> str:
+    """The words for a name that several packages offer: there is no precedence, and only what uses it stops."""
+    origins = " and by ".join(dict.fromkeys(c.plugin.origin for c in matches))
+    homes = list(dict.fromkeys(c.plugin.distribution for c in matches))
+    if len(homes) == 1:
+        return f"{kind} {name!r} is offered more than once by {origins}; uninstall it, and tell its authors"
+    choices = " or ".join(f"{name}@{home}" for home in homes)
+    option = f" (--{kind})" if kind in _OPTIONS else ""
+    others = " or ".join(home for home in homes if home != FIRST_PARTY)
+    return (
+        f"{kind} {name!r} is offered more than once, by {origins}: write {choices}{option}, uninstall {others}, "
+        "or leave plugins out with BIASFW_PLUGINS"
+    )
 
 
 def load_class(component: Component) -> Any:

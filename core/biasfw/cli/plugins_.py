@@ -20,6 +20,7 @@ from biasfw.cli._common import json_option, print_json, say
 @click.pass_context
 def command(ctx: click.Context, traceback: bool, as_json: bool) -> None:
     """Print one block per plugin."""
+    plugins = plugins_of(ctx)
     rows: list[dict[str, Any]] = [
         {
             "name": p.name,
@@ -28,10 +29,17 @@ def command(ctx: click.Context, traceback: bool, as_json: bool) -> None:
             "module": p.module,
             "offers": {kind: [spec.name for spec in offered] for kind, offered in p.offers.items()}
             | {f"{kind} folders": [str(path) for path in paths] for kind, paths in p.folders.items()},
+            "taken": [
+                f"{kind} {c.spec.name} is also of {', '.join(rival.origin for rival in rivals)}: write "
+                f"{c.spec.name}@{p.distribution}"
+                for kind in p.offers
+                for c in plugins.components(kind)
+                if c.plugin is p and (rivals := plugins.rivals(kind, c))
+            ],
             "error": p.error,
             "traceback": p.details,
         }
-        for p in plugins_of(ctx).all
+        for p in plugins.all
     ]
     if as_json:
         print_json(rows)
@@ -40,6 +48,8 @@ def command(ctx: click.Context, traceback: bool, as_json: bool) -> None:
         say(f"{row['name']}  ({row['distribution']} {row['version']}, module {row['module']})")
         for kind, names in row["offers"].items():
             say(f"  {kind}: {', '.join(names)}")
+        for told in row["taken"]:
+            say(f"  OFFERED TWICE: {told}")
         if row["error"]:
             say(f"  SET ASIDE: {row['error']}")
         if traceback and row["traceback"]:

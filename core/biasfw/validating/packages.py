@@ -140,7 +140,10 @@ class _Package:
 
     def taken(self, plugins: Plugins) -> None:
         """Warn of names that another package offers already: neither can then be used by its name alone."""
-        for file, offer in self._offers:
+        for index, (file, offer) in enumerate(self._offers):
+            if any((offer.kind, offer.name) == (each.kind, each.name) for _, each in self._offers[:index]):
+                what = f"the {offer.kind} {offer.name} is offered twice, so nobody can use it; rename one"
+                self._add("error", file, *offer.place, what)
             others = [c.plugin for c in plugins.components(offer.kind) if c.spec.name == offer.name]
             others = [plugin for plugin in others if _canonical(plugin.distribution) != _canonical(self._report.name)]
             if others:

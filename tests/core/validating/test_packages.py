@@ -100,3 +100,9 @@ def test_the_package_is_named_wherever_it_is_looked_at_from(
     write_plugin("my-own", "metric", tmp_path)
     monkeypatch.chdir(tmp_path / "my-own")
     assert CliRunner().invoke(app, [command, "."]).output.startswith("plugin my-own\n")
+
+
+def test_a_name_that_is_offered_twice_by_one_package(tmp_path: Path, installed: Plugins) -> None:
+    again = '    yield ParserSpec("my_own", "my_own.parser:MyOwn", "s")\n    yield ParserSpec('
+    (found,) = told(changed(tmp_path, "    yield ParserSpec(", again), installed)
+    assert "error: the parser my_own is offered twice" in found
