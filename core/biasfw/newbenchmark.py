@@ -72,8 +72,8 @@ class NewBenchmark:
                 hint = "write small letters, digits, hyphens and underscores, beginning with a letter"
                 raise UsageError(f"the {what} {shorten(key)} cannot be used; {hint}")
             if len(key) > _LONGEST:
-                what = f"the {what} {shorten(key)} has {len(key)} characters"
-                raise UsageError(f"{what}; at most {_LONGEST} can be used")
+                long = f"the {what} {shorten(key)} has {len(key)} characters"
+                raise UsageError(f"{long}; at most {_LONGEST} can be used")
         if self.task not in TASKS:
             raise UsageError(f"there is no task {shorten(self.task)}; write {', '.join(TASKS)}")
         for tag in self.languages:

@@ -82,7 +82,7 @@ def openpyxl() -> Any:
 def _read_csv(path: Path, wrong: list[str] | None) -> Iterator[Row]:
     text = read_text(path, save_as=_SAVE_AS)
     lines = io.StringIO(text, newline="")
-    delimiter, skipped = _delimiter(lines)
+    delimiter, skipped = separator(lines)
     taken: list[str] = []
 
     def recorded() -> Iterator[str]:
@@ -115,10 +115,10 @@ def _read_csv(path: Path, wrong: list[str] | None) -> Iterator[Row]:
         raise DataError(f"{path}:1:1: the file is empty; its first line names the columns")
 
 
-def _delimiter(lines: io.StringIO) -> tuple[str, int]:
+def separator(lines: io.StringIO) -> tuple[str, int]:
     """What separates the fields, and how many lines are no rows: Excel writes semicolons in much of the world."""
     first = lines.readline()
-    if said := re.fullmatch(r"sep=(.)\s*", first):
+    if said := re.fullmatch(r"sep=([,;|\t])\s*", first):
         return said[1], 1
     lines.seek(0)
     return max(",;\t", key=first.count), 0

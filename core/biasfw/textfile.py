@@ -24,11 +24,18 @@ from biasfw.phrases import many
 
 LINE_LIMIT = 8 * 2**20  # bytes (characters in a CSV file)
 FILE_LIMIT = 512 * 2**20  # bytes
-_SAVE_AS = "save the file as UTF-8, or give its encoding (plain CSV of Excel: cp1252, cp1254, cp932, ... by country)"
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+SAVE_AS = "save the file as UTF-8"
+OR_NAME_IT = (
+    f"{SAVE_AS}, or give its encoding with --encoding (plain CSV of Excel: cp1252, cp1254, cp932, ... by country)"
+)
+_MARKS = {  # those of UTF-32 begin with those of UTF-16
+    codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF32_BE: "UTF-32", codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}  # fmt: skip
+_WIDE = re.compile(r"utf-(16|32)(-[lb]e)?")
 
 
-def read_text(path: Path, encoding: str | None = None, *, limit: int = FILE_LIMIT, save_as: str = _SAVE_AS) -> str:
+def read_text(path: Path, encoding: str | None = None, *, limit: int = FILE_LIMIT, save_as: str = SAVE_AS) -> str:
     """The whole text of ``path``, in UTF-8 or ``encoding``, without a byte-order mark; line ends stay as they are.
 
     ``save_as`` is the way out that a message names where no encoding was given.
@@ -92,7 +99,7 @@ def read_csv(
             row has more or fewer fields than the header, or a line is longer than ``limit``.
         UsageError: ``encoding`` is not the name of a text encoding.
     """
-    text = read_text(path, encoding)
+    text = read_text(path, encoding, save_as=OR_NAME_IT)
     reader = csv.reader(_checked_lines(text, path, limit), strict=True)
     columns: list[str] | None = None
     while True:
@@ -118,9 +125,12 @@ def read_csv(
 
 
 def _decode(data: bytes, encoding: str | None, path: Path, save_as: str) -> str:
-    if encoding is None and data.startswith(_UTF16):
-        raise DataError(f"{path}:1:1: the file is UTF-16; save it as UTF-8, or give the encoding utf-16")
+    if encoding is None and (wide := marked(data)):
+        hint = f", or give --encoding {wide.lower()}" if save_as == OR_NAME_IT else ""
+        raise DataError(f"{path}:1:1: the file is {wide}; save it as UTF-8{hint}")
     try:
+        if encoding is not None:
+            _refuse_narrow(data, encoding, path)
         return data.decode(encoding or "utf-8").removeprefix("\ufeff")
     except LookupError:
         hint = "give a name that Python knows, such as utf-8 or cp932"
@@ -136,6 +146,22 @@ def _decode(data: bytes, encoding: str | None, path: Path, save_as: str) -> str:
         raise DataError(f"{path}: not {encoding} ({error}); give the encoding it was saved in") from None
 
 
+def marked(data: bytes) -> str:
+    """What the byte-order mark at the beginning says: UTF-16 or UTF-32; "" for none and for that of UTF-8."""
+    return next((name for mark, name in _MARKS.items() if data.startswith(mark)), "")
+
+
+def _refuse_narrow(data: bytes, encoding: str, path: Path) -> None:
+    """Texts of Latin letters that are read in two bytes a letter become other letters, and no error."""
+    if not _WIDE.fullmatch(codecs.lookup(encoding).name) or marked(data) or b"\0" in data:
+        return
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return
+    raise DataError(f"{path}:1:1: the file is UTF-8, not {encoding}; leave out --encoding")
+
+
 def _lines(path: Path, limit: int) -> Iterator[tuple[int, bytes]]:
     """The lines of ``path`` as bytes, without a byte-order mark; none is held in memory beyond ``limit``."""
     try:
@@ -144,8 +170,8 @@ def _lines(path: Path, limit: int) -> Iterator[tuple[int, bytes]]:
             while line := file.readline(limit + 3):  # with room for the line end
                 number += 1
                 if number == 1:
-                    if line.startswith(_UTF16):
-                        raise DataError(f"{path}:1:1: the file is UTF-16; save it as UTF-8")
+                    if wide := marked(line):
+                        raise DataError(f"{path}:1:1: the file is {wide}; save it as UTF-8")
                     line = line.removeprefix(codecs.BOM_UTF8) or b"\n"
                 if len(line.rstrip(b"\r\n")) > limit:
                     raise DataError(long_line(path, number, limit))

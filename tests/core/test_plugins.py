@@ -118,7 +118,7 @@ def test_a_component_that_raises_anything_at_import_is_told(tmp_path: Path, monk
     install(tmp_path, "late", GOOD.replace("x:y", f"{module}:Good"))
     (tmp_path / f"{module}.py").write_text("raise BaseException('gone')", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ComponentError, match="cannot be loaded from .*: BaseException: gone"):
+    with pytest.raises(ComponentError, match=r"cannot be loaded from .*: BaseException: gone"):
         load_class(Plugins.installed().find("backend", "good-backend"))
 
 

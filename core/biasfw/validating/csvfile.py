@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from biasfw.document import child
@@ -13,7 +13,8 @@ from biasfw.errors import DataError
 from biasfw.phrases import many
 from biasfw.rows import field_place
 from biasfw.schemas import Problem
-from biasfw.textfile import LINE_LIMIT, csv_columns, long_line, read_text
+from biasfw.sheets import separator
+from biasfw.textfile import LINE_LIMIT, OR_NAME_IT, csv_columns, long_line, read_text
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,11 @@ class CsvRow:
     columns: Mapping[str, int]
     value: Mapping[str, str] | None = None
     flaw: str = ""
+    separator: str = ","
 
     def place(self, pointer: str, message: str) -> Problem:
         """A problem at the field that ``pointer`` points to."""
-        below, column = field_place(self.raw, ",", self.columns.get(pointer, 0))
+        below, column = field_place(self.raw, self.separator, self.columns.get(pointer, 0))
         return Problem(str(self.path), self.line + below, column, pointer, message)
 
 
@@ -41,26 +43,27 @@ def read_rows(path: Path, wanted: Collection[str], encoding: str | None) -> Iter
             not end.
         UsageError: ``encoding`` is not the name of a text encoding.
     """
-    text = read_text(path, encoding)
+    lines = io.StringIO(read_text(path, encoding, save_as=OR_NAME_IT), newline="")
+    delimiter, skipped = separator(lines)
     taken: list[str] = []
 
     def recorded() -> Iterator[str]:
-        for number, line in enumerate(io.StringIO(text, newline=""), start=1):
+        for number, line in enumerate(lines, start=1 + skipped):
             if len(line) > LINE_LIMIT:
                 raise DataError(long_line(path, number, LINE_LIMIT))
             taken.append(line)
             yield line
 
-    reader = csv.reader(recorded(), strict=True)
+    reader = csv.reader(recorded(), delimiter=delimiter, strict=True)
     names: list[str] | None = None
     places: dict[str, int] = {}
     while True:
         taken.clear()
-        start = reader.line_num + 1
+        start = reader.line_num + 1 + skipped
         try:
             fields = next(reader, None)
         except csv.Error as failure:
-            hint = "a text with a quote, comma or line end stands in quotes, a quote in it is doubled"
+            hint = "a text with a quote, a separator or a line end stands in quotes, a quote in it is doubled"
             raise DataError(f"{path}:{start}:1: {failure}; {hint}") from None
         if fields is None:
             break
@@ -70,12 +73,13 @@ def read_rows(path: Path, wanted: Collection[str], encoding: str | None) -> Iter
             names = csv_columns(fields, wanted, f"{path}:{start}:1")
             places = {child("", name): index for index, name in enumerate(names) if name}
             continue
-        row = CsvRow(path, start, "".join(taken), places)
+        row = CsvRow(path, start, "".join(taken), places, separator=delimiter)
         if len(fields) == len(names):
             value = {name: field for name, field in zip(names, fields, strict=True) if name}
-            yield CsvRow(path, start, row.raw, places, value)
+            yield replace(row, value=value)
         else:
             what = f"{many(len(fields), 'field')} where the header has {len(names)}"
-            yield CsvRow(path, start, row.raw, places, flaw=f"{what}; put a text that holds a comma in double quotes")
+            held = {",": "a comma", ";": "a semicolon", "\t": "a tab"}.get(delimiter, "a separator")
+            yield replace(row, flaw=f"{what}; put a text that holds {held} in double quotes")
     if names is None:
         raise DataError(f"{path}:1:1: the file is empty; write a header line with the names of the columns")

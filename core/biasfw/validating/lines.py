@@ -15,7 +15,7 @@ from biasfw.errors import DataError
 from biasfw.jsontext import Places, locate
 from biasfw.opening import open_file, unreadable
 from biasfw.schemas import Problem
-from biasfw.textfile import LINE_LIMIT, parse_json_line
+from biasfw.textfile import LINE_LIMIT, marked, parse_json_line
 
 _PLACED = re.compile(r":(?P<line>\d+):(?P<column>\d+): (?P<message>.*)", re.DOTALL)
 
@@ -60,8 +60,8 @@ def read_lines(path: Path, limit: int = LINE_LIMIT) -> Iterator[Line]:
             while raw := file.readline(limit + 3):
                 number += 1
                 if number == 1:
-                    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                        raise DataError(f"{path}:1:1: the file is UTF-16; save it as UTF-8")
+                    if wide := marked(raw):
+                        raise DataError(f"{path}:1:1: the file is {wide}; save it as UTF-8")
                     raw = raw.removeprefix(codecs.BOM_UTF8) or b"\n"
                 if len(raw.rstrip(b"\r\n")) > limit:
                     while raw and not raw.endswith(b"\n"):

@@ -91,6 +91,8 @@ class _Table:
                 self._placeholder(value, place)
         self._ids()
         self._missing()
+        if not self.rows and not self.report.errors:
+            self._error(Problem(str(self.path), 1, 1, "", "the file holds no rows; write one for everything in it"))
         if not self.report.errors:
             names = dict.fromkeys(name for _, value, _ in self.rows for name in value)
             self.report.facts.append(f"{many(len(self.rows), 'row')} with {listed(names) or 'nothing'}")

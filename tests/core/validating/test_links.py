@@ -114,6 +114,6 @@ def test_a_full_disk_leaves_nothing_half_made(tmp_path: Path, monkeypatch: pytes
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("biasfw.newbenchmark.write_new", full)
-    with pytest.raises(BiasfwError, match="No space left on device.; make room on the disk"):
+    with pytest.raises(BiasfwError, match=r"No space left on device.; make room on the disk"):
         write_benchmark(NewBenchmark("x"), tmp_path, ("en",))
     assert list(tmp_path.iterdir()) == []

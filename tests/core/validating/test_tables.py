@@ -35,6 +35,44 @@ def test_an_empty_cell_is_told_once(tmp_path: Path) -> None:
     assert said(path, "--column", "gold", "--values", "gold=a,b") == wanted
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+@pytest.mark.parametrize("before", ["", "sep={}\n"])
+def test_tables_with_semicolons_and_tabs_are_read_as_such(tmp_path: Path, separator: str, before: str) -> None:
+    path = tmp_path / "x.csv"
+    text = before.format(separator) + "id,a\n1,x\n1,y\n2\n".replace(",", separator)
+    path.write_text(text, encoding="utf-8")
+    lines = 3 + bool(before)
+    first, second = said(path)
+    assert first.startswith(f"{lines}:1: error: /id: id '1' also stands in line {lines - 1}")
+    assert second.startswith(f"{lines + 1}:1: error: 1 field where the header has 2; put a text that holds a ")
+
+
+@pytest.mark.parametrize("text", ["id,a\n1,x\n2,yy\n", "id,a\n1,x\n2,y\n", "id,a\n1,\u65e5\n"])
+@pytest.mark.parametrize("encoding", ["utf-16", "UTF16", "utf-16-le", "utf-32"])
+def test_a_file_in_utf8_is_not_read_as_wide_characters(tmp_path: Path, text: str, encoding: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(text, encoding="utf-8")
+    assert said(path, "--encoding", encoding) == [
+        f"1:1: error: the file is UTF-8, not {encoding}; leave out --encoding"
+    ]
+    path.write_text(text, encoding=encoding)
+    assert said(path, "--encoding", encoding) == []
+
+
+def test_marks_of_utf16_and_utf32_are_told_apart(tmp_path: Path) -> None:
+    for encoding in ("utf-16", "utf-32"):
+        for name, way in (("x.csv", f", or give --encoding {encoding}"), ("x.jsonl", ""), ("x.yaml", "")):
+            (tmp_path / name).write_text("id,a\n1,x\n", encoding=encoding)
+            found = said(tmp_path / name)
+            assert found == [f"1:1: error: the file is {encoding.upper()}; save it as UTF-8{way}"]
+
+
+def test_a_file_without_rows_is_wrong(tmp_path: Path) -> None:
+    for name, text in (("x.csv", "id,a\n"), ("x.jsonl", "\n \n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        assert said(tmp_path / name) == ["1:1: error: the file holds no rows; write one for everything in it"]
+
+
 def test_an_empty_id_is_no_id(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("gold,id\na,1\na,\n", encoding="utf-8")
