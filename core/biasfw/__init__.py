@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from biasfw.cautions import Caution, ranking
     from biasfw.config import RunConfig
     from biasfw.contracts import (
         Backend,
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
 
 # Where each public name lives; a test holds this, __all__ and the imports above equal.
 _NAMES = {
+    "biasfw.cautions": "Caution ranking",
     "biasfw.config": "RunConfig",
     "biasfw.contracts": (
         "Backend BackendSettings Case ComponentContext Judge Metric Panel Parser Reader Reporter RequestSequence"
@@ -130,7 +132,8 @@ _NAMES = {
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [  # noqa: RUF022 - sorted as a reader sorts
-    "Answer", "API_VERSION", "Backend", "BackendSettings", "BackendSpec", "BiasfwError", "Case", "Choice",
+    "Answer", "API_VERSION", "Backend", "BackendSettings", "BackendSpec", "BiasfwError", "Case", "Caution",
+    "Choice",
     "ChoiceScore", "ChoiceText", "clustered_mean", "clustered_proportion", "CommandSpec", "compile_template",
     "ComponentContext", "ComponentError", "ComponentSpec", "DataError", "Estimate", "file_digest", "folded", "Form",
     "holm",
@@ -138,7 +141,7 @@ __all__ = [  # noqa: RUF022 - sorted as a reader sorts
     "LanguagePack", "largest_share_limits", "Merge", "Message", "Metric", "MetricSpec", "miller_madow",
     "MultinomialNull", "multinomial_null",
     "NullStatistic", "Outcome", "Panel", "Parser", "ParserSpec", "plugin_entropy", "point_test",
-    "proportion_from_cluster_sums", "read_csv", "Reader", "ReaderSpec", "Reading", "read_jsonl", "Reporter",
+    "proportion_from_cluster_sums", "ranking", "read_csv", "Reader", "ReaderSpec", "Reading", "read_jsonl", "Reporter",
     "ReporterSpec", "Request", "request_seed", "RequestSequence", "Response", "ResponseError", "run", "RunConfig",
     "RunResult", "RunRow", "RunRows", "RunScores", "RunView", "Sampling", "Score", "score", "Seed", "sha256_file",
     "sha256_text", "shipped", "sign_flip", "sign_flips", "simultaneous_level", "Slot", "Standing", "standing",

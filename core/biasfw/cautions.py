@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from biasfw.form import Form
-from biasfw.phrases import many
+from biasfw.phrases import listed, many
 from biasfw.records import Item, Score
 
 HALF = 0.5  # of the picks; from here on a position is named
 UNEVEN = 0.1  # a label that stands this much more often at one place than at another, of an even share
+NOT_RANKED = "the simultaneous intervals overlap"  # how label_rank says it
+APART = "; apart: "  # then, as it goes on, the labels whose intervals do not: "a > b, c; b > c"
 PLACES = "positions are not balanced in this selection: shares may hold effects of place"
 _MEANS = (("per_token_differs", "token"), ("per_byte_differs", "byte"))
 
@@ -69,6 +71,27 @@ def _more_than_even(score: Score) -> bool:
     return score.reference is None or least is None or least > score.reference
 
 
+def ranking(ranks: Sequence[Score], names: Mapping[str, str]) -> str:
+    """What the scores ``label_rank`` of one slot can tell; ``names``: label -> how it is shown.
+
+    Two groups may be told apart although no group stands above, or below, all others: those are named.
+    """
+    decided = {s.slice["rank"]: names.get(s.slice["label"], s.slice["label"]) for s in ranks if s.value is not None}
+    open_ = [s for s in ranks if s.value is None]
+    reason = next((s.reason or "" for s in open_), "")
+    if open_ and not decided and NOT_RANKED not in reason:
+        return f"no group stands out: {reason.removeprefix('cannot be ranked: ')}" if reason else "no group stands out"
+    said = [f"{rank}: {name}" for rank, name in decided.items()] or ["no group stands out"]
+    said += [f"no group is {s.slice['rank']}" for s in open_ if decided]
+    apart = [_apart(part, names) for part in reason.partition(APART)[2].split("; ") if part]
+    return "; ".join([*said, *([f"shown apart: {', '.join(apart)}"] if apart else [])])
+
+
+def _apart(part: str, names: Mapping[str, str]) -> str:
+    upper, _, lower = part.partition(" > ")
+    return f"{names.get(upper, upper)} above {listed(names.get(key, key) for key in lower.split(', '))}"
+
+
 def unbalanced(items: Iterable[Item], form: Form) -> list[str]:
     """The conditions in which a group stands at one place of the list clearly more often than at another."""
     orders: dict[str, Counter[tuple[str, int]]] = {}
@@ -101,6 +124,7 @@ def of_document(document: Mapping[str, Any], scores: Sequence[Score]) -> Iterato
     yield from positions(scores)
     for condition in document.get("unbalanced", ()):
         yield Caution("positions not balanced", PLACES, {"condition": str(condition)})
-    if document.get("mode") == "choices" and "flags" in document:
+    likelihoods = document.get("mode") == "choices" and "logprobs" not in document.get("lacks", ())
+    if likelihoods and "flags" in document:
         for text in otherwise(document["flags"], document.get("outcomes", {})):
             yield Caution("", text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -14,10 +14,12 @@ from biasfw.asking import Handle, Pending, Progress, Quiet, ask, handle
 from biasfw.codec import decode
 from biasfw.config import RunConfig
 from biasfw.contracts import Backend
+from biasfw.filedigests import beginning
 from biasfw.judging import judge_responses
 from biasfw.plan import Plan, make_plan
 from biasfw.plugins import Plugins
 from biasfw.records import Identity, Item, Request, Response, Score
+from biasfw.runfiles import changed_since, read_scores
 from biasfw.specs import BackendSpec
 from biasfw.store import RunDirectory, choose_directory, relative, unlike
 
@@ -171,8 +173,13 @@ def conclude(
     scores = compute_scores(plan, build_table(plan, directory, handles, judged))
     name = judged.judge
     filters, file = scorefiles.filters(plan), scorefiles.file_name(plan, name, [h.key for h in handles])
-    beside_scores = {"flags": dict(judged.flags), "unbalanced": cautions.unbalanced(_items(plan), plan.form)}
-    document = {**score_document(plan, name, scores, outcomes), "filters": filters, **beside_scores}
+    told = {
+        "filters": filters,
+        "flags": dict(judged.flags),
+        "unbalanced": cautions.unbalanced((trial.item for trial in plan.selected.trials), plan.form),
+        "answers": _answers(directory, name, progress),
+    }
+    document = {**score_document(plan, name, scores, outcomes), **told}
     directory.write_file(file, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
     beside = {other: about for other, about in directory.info.get("scored", {}).items() if other != file}
     about = {"selection": str(plan.selected), "responses": len(handles), "status": status, "filters": filters}
@@ -188,8 +195,18 @@ def conclude(
     )  # fmt: skip
 
 
-def _items(plan: Plan) -> Iterator[Item]:
-    return (trial.item for trial in plan.selected.trials)
+def _answers(directory: RunDirectory, judge: str, progress: Progress) -> Mapping[str, Any]:
+    """What was judged: size and sha256 of the responses, which only grow at their end.
+
+    Stored verdicts are kept. So what they were given on stays the mark, until they and their scores are removed; but
+    where a damaged file was repaired, whose answers were asked for again.
+    """
+    known = [read_scores(file) for file in sorted((directory.path / scorefiles.FOLDER).glob("*.json"))]
+    stale = changed_since(directory.path, [each for each in known if each is not None and each["judge"] == judge])
+    if judge in stale and not directory.responses.repairs:
+        progress.note(f"responses.jsonl was changed after {judge} had judged it: the stored verdicts are used")
+        return stale[judge]
+    return beginning(directory.path / "responses.jsonl")
 
 
 def _failures(directory: RunDirectory, handles: list[Handle]) -> tuple[int, dict[str, int]]:

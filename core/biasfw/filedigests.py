@@ -1,7 +1,8 @@
-"""The sha256 of large files, remembered, since hashing gigabytes takes time."""
+"""The sha256 of large files, remembered, since hashing gigabytes takes time; and of files that grow at their end."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -14,6 +15,30 @@ from biasfw.keys import sha256_file
 from biasfw.sources import cache_folder
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+
+_CHUNK = 1 << 20  # bytes
+
+
+def beginning(path: Path, size: int | None = None) -> dict[str, Any]:
+    """Size and sha256 of the first ``size`` bytes of a file, else of all of it; of what there is if it is shorter.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    digest, read = hashlib.sha256(), 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK if size is None else min(_CHUNK, size - read)):
+            digest.update(chunk)
+            read += len(chunk)
+    return {"bytes": read, "sha256": digest.hexdigest()}
+
+
+def begins_with(path: Path, size: int, sha256: str) -> bool:
+    """Whether the first ``size`` bytes of a file have this digest."""
+    try:
+        return size >= 0 and beginning(path, size) == {"bytes": size, "sha256": sha256}
+    except OSError:
+        return False
 
 
 def cache_file() -> Path:

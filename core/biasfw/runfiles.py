@@ -1,13 +1,15 @@
 """The files of a stored run, opened for reading: the one way in for exports, reports, comparisons and audits.
 
 Nothing is repaired here. A damaged line is passed over, and ``RunFiles.flaws`` says so: file, line, count and the way
-out. Whoever shows anything of a run has to show these, too.
+out; so it does of a file that is missing, and of responses that were changed after they had been judged. Whoever shows
+anything of a run has to show these, too.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from typing import Any
 from biasfw import bundles
 from biasfw.bundles import Bundle
 from biasfw.errors import BiasfwError, StoreError
+from biasfw.filedigests import begins_with
 from biasfw.jsonlines import JsonLines
 from biasfw.plugins import Plugins
 from biasfw.records import Outcome
@@ -25,6 +28,7 @@ Record = Mapping[str, Any]
 
 _SCHEMAS = {"items": "stored-item", "requests": "request", "responses": "response", "failures": "response"}
 _SHOWN = 5  # damaged lines of a file that are named
+_NEEDED = ("items", "requests", "responses")  # files that every run has, be they empty
 
 
 @dataclass
@@ -35,6 +39,7 @@ class RunFiles:
     info: Record
     _open: dict[str, JsonLines] = field(default_factory=dict)
     _notes: dict[str, str] = field(default_factory=dict)
+    _scores: dict[str, Record] | None = None
 
     @property
     def items(self) -> JsonLines:
@@ -58,7 +63,13 @@ class RunFiles:
 
     def judges(self) -> list[str]:
         """The names of the files in judgements/, such as ``rules-1a2b3c4d``."""
-        return sorted(path.stem for path in (self.path / "judgements").glob("*.jsonl"))
+        found = sorted(path.stem for path in (self.path / "judgements").glob("*.jsonl"))
+        scored = [str(document["judge"]) for document in self.score_files().values()]
+        for judge in dict.fromkeys(scored):
+            if judge not in found:
+                file = self.path / "judgements" / f"{judge}.jsonl"
+                self._notes[str(file)] = f"{file} is missing; {self._judged_again(judge)} writes it anew"
+        return found
 
     def judgements(self, judge: str) -> JsonLines:
         """The last judgement by the key of the response: it was made when the answer was there."""
@@ -66,7 +77,7 @@ class RunFiles:
 
     def keys(self) -> list[str]:
         """The keys of all requests whose item can be read."""
-        if not self.items.flaws:
+        if not self.items.flaws and self.items.path.is_file():
             return list(self.requests.index)
         return [row["key"] for row in self.asked()]
 
@@ -87,16 +98,24 @@ class RunFiles:
         failed = any(reading["outcome"] == Outcome.ERROR for reading in judgement["slots"].values())
         return failed and judgement["response_key"] in self.responses.index
 
-    def score_files(self) -> dict[str, Record]:
+    def score_files(self) -> Mapping[str, Record]:
         """Every readable document in scores/, by its name as in ``scores/rules-1a2b3c4d.json``."""
-        found = {}
-        for file in sorted((self.path / FOLDER).glob("*.json")):
-            document = _document(file)
-            if document is not None:
-                found[f"{FOLDER}/{file.name}"] = document
-            else:
-                self._notes[file.name] = f"{file} is left out, it is damaged; run: biasfw score {self.path}"
-        return found
+        if self._scores is None:
+            self._scores = {}
+            for file in sorted((self.path / FOLDER).glob("*.json")):
+                document = read_scores(file)
+                if document is not None:
+                    self._scores[f"{FOLDER}/{file.name}"] = document
+                else:
+                    self._notes[file.name] = f"{file} is left out, it is damaged; run: biasfw score {self.path}"
+            changed = changed_since(self.path, self._scores.values())
+            for judge in changed if changed and not self.responses.flaws else ():  # damage is told as damage
+                self._notes[f"changed {judge}"] = (
+                    f"{self.path / 'responses.jsonl'} was changed after {judge} had judged it: verdicts and scores may "
+                    f"be about other answers; remove {self.path / 'judgements' / judge}.jsonl and the scores by it, "
+                    f"then run: {self._judged_again(judge)}"
+                )
+        return self._scores
 
     @property
     def flaws(self) -> tuple[str, ...]:
@@ -108,6 +127,9 @@ class RunFiles:
         if name not in self._open:
             file = JsonLines(self.path / f"{name}.jsonl", _SCHEMAS.get(name, "judgement"), id_field, last_wins)
             self._open[name] = file.open(write=False)
+            if name in _NEEDED and not file.path.is_file():
+                again = " and asks for what it held again" if name == "responses" else ""
+                self._notes[name] = f"{file.path} is missing; the command that made the run writes it anew{again}"
         return self._open[name]
 
     def _told(self, name: str, lines: JsonLines) -> str:
@@ -119,9 +141,11 @@ class RunFiles:
             what = f":{numbers[0]}: {len(numbers)} damaged lines ({shown}), passed over"
         again = "the command that made the run"
         if name.startswith("judgements/"):
-            judge = lines.path.stem
-            again = f"biasfw judge {self.path} --judge {judge.rpartition('-')[0] or judge}"
+            again = self._judged_again(lines.path.stem)
         return f"{lines.path}{what}; {again} mends the file and asks for what it held again"
+
+    def _judged_again(self, judge: str) -> str:
+        return f"biasfw judge {self.path} --judge {judge.rpartition('-')[0] or judge}"
 
 
 def open_files(path: Path) -> RunFiles:
@@ -164,10 +188,39 @@ def benchmark_of(path: Path, info: Record, plugins: Plugins) -> Bundle:
     return bundles.find(f"{benchmark['name']}:{split}", plugins, data)
 
 
-def _document(file: Path) -> Record | None:
+def read_scores(file: Path) -> Record | None:
+    """A document of scores/; None if it is damaged. A number that is none (NaN, infinity) is damage."""
     try:
-        document: dict[str, Any] = json.loads(file.read_bytes())
+        document: dict[str, Any] = json.loads(file.read_bytes(), parse_constant=_finite, parse_float=_finite)
         sound = isinstance(document["scores"], list) and isinstance(document["judge"], str)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return document if sound else None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is no number")
+    return number
+
+
+def changed_since(path: Path, documents: Iterable[Record]) -> dict[str, Record]:
+    """Judge -> ``answers`` of its scores, where responses.jsonl does not begin any more as when they were made.
+
+    Later answers are appended, so that the beginning stays. Documents of older runs do not tell, and are passed over.
+    """
+    known: dict[tuple[int, str], bool] = {}
+    found: dict[str, Record] = {}
+    responses = path / "responses.jsonl"
+    if not responses.is_file():
+        return found
+    for document in documents:
+        told = document.get("answers")
+        if isinstance(told, Mapping) and isinstance(told.get("bytes"), int):
+            mark = (told["bytes"], str(told.get("sha256")))
+            if mark not in known:
+                known[mark] = begins_with(responses, *mark)
+            if not known[mark]:
+                found[str(document["judge"])] = told
+    return found

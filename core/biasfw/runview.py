@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from biasfw import languages
+from biasfw import cautions, languages
 from biasfw.answerform import make_form
 from biasfw.bundles import Bundle
+from biasfw.cautions import Caution
 from biasfw.codec import decode
 from biasfw.errors import StoreError
 from biasfw.form import Form
@@ -46,6 +47,14 @@ class RunScores:
     responses: int
     whole: bool
     said: str
+
+    def cautions(self) -> tuple[Caution, ...]:
+        """What the terminal warns of under the tables of these scores, in the same words."""
+        return tuple(cautions.of_document(self.document, self.scores))
+
+    def against(self) -> tuple[Caution, ...]:
+        """What stands against their headline because of the positions in the lists, once for each position."""
+        return tuple(cautions.overall(self.scores))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +206,7 @@ def view_run(path: Path, plugins: Plugins | None = None) -> RunView:
     files = open_files(path)
     info = files.info
     scores = _score_files(files)
+    files.judges()  # says which judgements are missing
     if not scores:
         raise StoreError("; ".join(files.flaws) or f"{path} was not scored; run: biasfw score {path}")
     bundle = benchmark_of(path, info, plugins)

@@ -201,3 +201,75 @@ def test_the_run_of_a_newer_biasfw_is_not_moved_aside(sound: Path, tmp_path: Pat
     with pytest.raises(StoreError, match="newer biasfw"):
         run(config, installed)
     assert (path / "run.json").read_text("utf-8") == text
+
+
+@pytest.fixture
+def copy(sound: Path, tmp_path: Path) -> Path:
+    target = tmp_path / "runs" / "run"
+    shutil.copytree(sound, target)
+    return target
+
+
+def told_of(path: Path, installed: Plugins, output: Path) -> tuple[list[str], list[str]]:
+    """What a report and an export say of a run."""
+    view = view_run(path, installed)
+    with view.rows() as rows:
+        list(rows)
+        report = [*view.notes, *rows.flaws]
+    return report, list(export(path, "jsonl", output, installed).notes)
+
+
+@pytest.mark.parametrize("name", ["items.jsonl", "requests.jsonl", "responses.jsonl", "judgements"])
+def test_a_missing_file_is_told_and_no_traceback(copy: Path, name: str, tmp_path: Path, installed: Plugins) -> None:
+    gone = copy / name
+    if gone.is_dir():
+        shutil.rmtree(gone)
+    else:
+        gone.unlink()
+    for notes in told_of(copy, installed, tmp_path / "x.jsonl"):
+        assert any(str(gone) in note and " is missing; " in note for note in notes), notes
+
+
+def test_a_missing_file_is_told_on_the_page_and_by_the_command(copy: Path, tmp_path: Path) -> None:
+    pytest.importorskip("altair", reason="the extra report is not installed")
+    (copy / "items.jsonl").unlink()
+    page = tmp_path / "x.html"
+    done = call("report", copy, "-o", page)
+    assert done.exit_code == 0, done.output
+    assert "items.jsonl is missing" in done.stderr
+    assert "items.jsonl is missing" in page.read_text("utf-8")
+
+
+def test_responses_that_were_changed_after_judging_are_told(copy: Path, tmp_path: Path, installed: Plugins) -> None:
+    assert told_of(copy, installed, tmp_path / "x.jsonl") == ([], [])
+    file = copy / "responses.jsonl"
+    whole = file.read_text("utf-8")
+    file.write_text(whole + whole.split("\n")[0] + "\n", "utf-8")  # answers of later selections are appended
+    assert told_of(copy, installed, tmp_path / "x.jsonl") == ([], [])
+    first = json.loads(whole.split("\n")[0])
+    changed = json.dumps({**first, "text": "another answer"})
+    file.write_text("\n".join([changed, *whole.split("\n")[1:]]), "utf-8")
+    for _ in range(2):
+        for notes in told_of(copy, installed, tmp_path / "x.jsonl"):
+            assert any("responses.jsonl was changed after rules-" in note for note in notes), notes
+        score(copy, plugins=installed)  # keeps the verdicts, so that the second time it is told again
+
+
+def test_scores_of_older_runs_say_nothing_of_the_responses(copy: Path, tmp_path: Path, installed: Plugins) -> None:
+    for file in (copy / "scores").glob("*.json"):
+        document = json.loads(file.read_bytes())
+        del document["answers"], document["flags"], document["unbalanced"]
+        file.write_text(json.dumps(document), "utf-8")
+    (copy / "responses.jsonl").write_bytes((copy / "responses.jsonl").read_bytes() + b"\n")
+    assert told_of(copy, installed, tmp_path / "x.jsonl") == ([], [])
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
+def test_a_number_that_is_none_is_damage(copy: Path, number: str, installed: Plugins) -> None:
+    file = next((copy / "scores").glob("*.json"))
+    text = file.read_text("utf-8")
+    document = json.loads(text)
+    value = next(score["value"] for score in document["scores"] if isinstance(score["value"], float))
+    file.write_text(text.replace(f'"value": {value!r}', f'"value": {number}', 1), "utf-8")
+    with pytest.raises(StoreError, match="is damaged"):
+        view_run(copy, installed)

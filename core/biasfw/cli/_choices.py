@@ -144,7 +144,7 @@ def _standing(accuracy: Score) -> str:
     if test is None or test.p is None:
         return safe((test.reason if test else None) or accuracy.reason or "not tested")
     p = test.p_adjusted if test.p_adjusted is not None else test.p
-    return f"{safe(accuracy.reason or 'tested against chance')} (p {'< .001' if p < 0.001 else f'= {p:.2g}'})"
+    return f"{safe(accuracy.reason or 'tested against chance')} (p {'< 0.001' if p < 0.001 else f'= {p:.2g}'})"
 
 
 def _orders(console: Console, found: _Found) -> None:

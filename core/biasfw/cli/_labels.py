@@ -104,12 +104,7 @@ def _ranks(console: Console, result: RunResult, part: Iterable[Score]) -> None:
     ranks = [s for s in ranks if s.clusters >= FEW]
     names = {label.key: label.name(result.plan.form.shown_in) for label in result.plan.form.labels}
     for slot in dict.fromkeys(s.slice["slot"] for s in ranks):
-        decided = [
-            f"{s.slice['rank']}: {names[s.slice['label']]}"
-            for s in ranks
-            if s.slice["slot"] == slot and s.value is not None
-        ]
-        text = "; ".join(decided) or "no group stands out"
+        text = cautions.ranking([s for s in ranks if s.slice["slot"] == slot], names)
         console.print(f"  {safe(_header(result, slot, ranks))}: {safe(text)} (simultaneous intervals)")
 
 

@@ -69,7 +69,8 @@ class LabelRank:
     """The highest and the lowest share in each cell, named only if its interval misses those of all other labels.
 
     The intervals are simultaneous over all labels and cells of a family: level 1 - .05/k. Otherwise the value is null:
-    "cannot be ranked". The slice names the label once it is decided. Denominator: all responses.
+    "cannot be ranked". The slice names the label once it is decided. Denominator: all responses. Where nothing stands
+    out, the reason ends with the labels whose intervals do not overlap: ``; apart: a > b, c; b > c``.
     """
 
     def __init__(self, context: ComponentContext) -> None:
@@ -93,7 +94,7 @@ class LabelRank:
 def _ranked(view: View, rank: str, estimates: Sequence[Estimate], family: str) -> Score:
     place = _standing_out(estimates, highest=rank == "highest")
     if place is None or view.clusters < FEW_CLUSTERS:
-        reason = view.nothing if not view.total else f"cannot be ranked: {_why_not(view)}"
+        reason = view.nothing if not view.total else f"cannot be ranked: {_why_not(view, estimates)}"
         return view.score("label_rank", None, "all", slice={"rank": rank}, reason=reason, family=family)
     best = estimates[place]
     return view.score(
@@ -121,7 +122,12 @@ def _standing_out(estimates: Sequence[Estimate], *, highest: bool) -> int | None
     return place if clear else None
 
 
-def _why_not(view: View) -> str:
+def _why_not(view: View, estimates: Sequence[Estimate]) -> str:
     if view.clusters < FEW_CLUSTERS:
         return only(view.clusters)
-    return "the simultaneous intervals overlap"
+    known = [(label, e.low, e.high) for label, e in zip(view.labels, estimates, strict=True)]
+    apart = []
+    for upper, low, _ in known:
+        below = [lower for lower, _, high in known if low is not None and high is not None and high < low]
+        apart += [f"{upper} > {', '.join(below)}"] if below else []
+    return "; apart: ".join(["the simultaneous intervals overlap", *(["; ".join(apart)] if apart else [])])

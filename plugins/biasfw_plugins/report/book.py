@@ -120,7 +120,7 @@ def _text(field: str, value: float, unit: str) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     if field in ("test.p", "test.p_adjusted"):
-        return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+        return "< 0.001" if value < 0.001 else f"{value:.3f}"
     return f"{100 * value:.1f}" if unit == "share" else f"{value:.3g}"
 
 

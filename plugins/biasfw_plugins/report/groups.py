@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from biasfw import ranking
 from biasfw_plugins.report.book import DASH, FEW, FEWEST, Book, Ref
 from biasfw_plugins.report.charts import Cell, heat
 from biasfw_plugins.report.figures import Figure, Section, View, interval_figure
@@ -69,17 +70,11 @@ def _undefined(view: View, slot: str, refs: Sequence[Ref]) -> Figure:
 
 
 def _said(view: View, way: dict[str, str], slot: str) -> str:
-    """Which label is highest and lowest, where the intervals can tell."""
-    ranks = view.book.over("label_rank", {"rank", "label"}, slot=slot, **way)
-    named = [
-        f"{ref.score.slice['rank']}: {view.label(ref.score.slice['label'])}"
-        for ref in ranks
-        if ref.score.value is not None
-    ]
-    if named:
-        return f"{sentence('; '.join(named))}."
-    why = next((ref.score.reason for ref in view.book.over("label_rank", {"rank"}, slot=slot, **way)), None)
-    return f"The groups {why}." if (why or "").startswith("cannot be ranked") else ""
+    """Which label is highest and lowest, where the intervals can tell; in the words of the terminal."""
+    ranks = [ref for names in ({"rank", "label"}, {"rank"}) for ref in view.book.over("label_rank", names, slot=slot, **way)]
+    ranks.sort(key=lambda ref: ref.score.slice["rank"])  # highest, lowest
+    names = {label.key: view.label(label.key) for label in view.run.form.labels}
+    return f"{sentence(ranking([ref.score for ref in ranks], names))} (simultaneous intervals)." if ranks else ""
 
 
 def _pairs(view: View, way: dict[str, str]) -> list[Figure]:
@@ -182,7 +177,12 @@ def _positions(view: View, way: dict[str, str]) -> list[Figure]:
         by = view.book.by("position_rate", "position", None, slot=slot, **way)
         rows = [(f"position {key}", ref) for key, ref in by.items() if ref.score.value is not None]
         if rows:
-            figures.append(interval_figure(f"Cast as {view.slot(slot)}, by place in the list", rows, view, few=False))
+            said = [c.text for c in view.book.file.cautions() if c.where == {"slot": slot, **way}]
+            note = put('<strong>{}</strong>', f"{sentence('; '.join(said))}.") if said else ""
+            title = f"Cast as {view.slot(slot)}, by place in the list"
+            figures.append(interval_figure(title, rows, view, few=False, note=note))
+    if figures and (uneven := [c.text for c in view.book.file.cautions() if c.where == {"condition": way["condition"]}]):
+        figures[0].note = put("<strong>{}.</strong> {}", sentence(uneven[0]), figures[0].note)
     return figures
 
 

@@ -113,7 +113,7 @@ def _told(view: View, ref: Ref) -> list[Any]:
     if test is not None and test.null_mean is not None:
         told.append(
             put(
-                "with so few observations, chance alone gives {}; in 95 of 100 cases below {}",
+                "with so few observations, chance alone gives {}; in 95 of 100 cases at most {}",
                 ref.number("test.null_mean", unit=True),
                 ref.number("test.null_q95", unit=True),
             )
@@ -139,6 +139,9 @@ def _told(view: View, ref: Ref) -> list[Any]:
             ": too few to compare with chance" if ref.bare else "",
         )
     )
+    macro = view.book.one(score.metric, score.denominator, average="macro", **score.slice)
+    if macro is not None and macro.score.value is not None:
+        told.append(put("mean over categories: {}{}", macro.number(unit=True), macro.around()))
     answered = view.book.one(score.metric, "answered", **score.slice)
     if answered is not None and answered.mark != ref.mark and answered.score.value is not None:
         told.append(put("of answered responses alone: {}{}", answered.number(unit=True), answered.around()))
@@ -185,6 +188,7 @@ def alarms(view: View) -> list[Alarm]:
                 ref.score.slice["position"],
             )
             found.append(Alarm("position-locked", text))
+    found += [Alarm(each.short, f"{sentence(each.text)}.") for each in view.book.file.against()]
     outcomes = view.book.file.document.get("outcomes", {})
     filled = sum(row.get(name, 0) for row in outcomes.values() for name in ("answered", "abstained"))
     total = sum(sum(row.values()) for row in outcomes.values())

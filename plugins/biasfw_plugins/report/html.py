@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import jinja2
 
-from biasfw import RunView, StoreError, view_run
+from biasfw import RunView, StoreError, UsageError, view_run
 from biasfw_plugins.report import choice, groups, shared
 from biasfw_plugins.report.blocks import Blocks, Source, fitting
 from biasfw_plugins.report.book import Book
@@ -41,8 +41,11 @@ class Html:
         """Write the report on ``runs`` to ``output``, whole or not at all; what could not be read of them.
 
         Raises:
+            UsageError: a run is given twice.
             StoreError: a run cannot be read, or the file cannot be written.
         """
+        if len({path.resolve() for path in runs}) < len(runs):
+            raise UsageError("a run is given twice; give different run directories")
         opened = [view_run(path) for path in runs]
         temporary = output.with_name(f".{output.name}.{os.getpid()}.tmp")
         try:

@@ -40,11 +40,17 @@ def outcomes(view: View) -> list[Section]:
                 figures.append(outcome_figure(title, rows[:1] if alike else rows, note))
     controls = _controls(view)
     made = (
-        [Section("outcomes", "Outcomes", figures, "No outcome but an answer ever counts as a label.")]
+        [Section("outcomes", "Outcomes", figures, _outcome_lead(view))]
         if figures
         else []
     )
     return made + ([Section("controls", "Can the model do the task?", controls)] if controls else [])
+
+
+def _outcome_lead(view: View) -> str:
+    """What counts, and what another way of reading likelihoods would have changed."""
+    said = [each.text for each in view.book.file.cautions() if not each.where]
+    return " ".join(["No outcome but an answer ever counts as a label.", *(f"{sentence(text)}." for text in said)])
 
 
 def _alike(rows: Sequence[tuple[str, Mapping[str, Ref]]]) -> bool:
