@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, cast, get_args
@@ -18,10 +18,12 @@ from biasfw.hedging import hedges
 from biasfw.judging import Judged
 from biasfw.plan import Plan
 from biasfw.records import Item, Outcome, Reading, Role, Score
-from biasfw.specs import MetricSpec
+from biasfw.specs import BackendSpec, MetricSpec
 from biasfw.stats import CUT
 from biasfw.store import RunDirectory
 from biasfw.table import Floats, Table
+
+_AXES = {"variant": "variants", "gold_position": "orders"}  # what a slice by it compares
 
 
 def build_table(plan: Plan, directory: RunDirectory, handles: Sequence[Handle], judged: Judged) -> Table:
@@ -124,6 +126,7 @@ def compute_scores(plan: Plan, table: Table) -> list[Score]:
         BiasfwError: a metric yielded something undefined without a reason (a bug in the metric, named).
     """
     scores = []
+    lacks = cast("BackendSpec", plan.backend.spec).lacks
     control = np.isin(table.category, plan.form.controls)
     parts = {"items": table, "controls": table, "all": table}
     if control.any():
@@ -137,8 +140,17 @@ def compute_scores(plan: Plan, table: Table) -> list[Score]:
                 raise BiasfwError(f"metric {name} gave no value and no reason for {dict(score.slice)}; report this bug")
             if score.value is not None and not math.isfinite(score.value):
                 raise BiasfwError(f"metric {name} gave {score.value} for {dict(score.slice)}; report this bug")
-            scores.append(_within(score, spec))
+            scores.append(_known(_within(score, spec), spec, lacks))
     return scores
+
+
+def _known(score: Score, spec: MetricSpec, lacks: Mapping[str, str]) -> Score:
+    """``score``, or null with the reason where the backend's answers say nothing about what it needs."""
+    needed = spec.requires | {_AXES[axis] for axis in score.slice if axis in _AXES}
+    why = dict.fromkeys(lacks[name] for name in sorted(needed) if name in lacks)
+    if not why:
+        return score
+    return replace(score, value=None, bounds=None, interval=None, reference=None, test=None, reason="; ".join(why))
 
 
 def _within(score: Score, spec: MetricSpec) -> Score:
@@ -157,6 +169,7 @@ def _within(score: Score, spec: MetricSpec) -> Score:
 
 def score_document(plan: Plan, judge: str, scores: Sequence[Score], outcomes: dict[str, Any]) -> dict[str, Any]:
     """What scores/*.json holds."""
+    lacks = cast("BackendSpec", plan.backend.spec).lacks
     return {
         "schema_version": 1,
         "benchmark": plan.bundle.full_name,
@@ -165,6 +178,7 @@ def score_document(plan: Plan, judge: str, scores: Sequence[Score], outcomes: di
         "notes": list(plan.notes),
         "judge": judge,
         "mode": plan.protocol.mode,
+        **({"lacks": dict(lacks)} if lacks else {}),
         "outcomes": outcomes,
         "canary": plan.bundle.manifest["canary"],
         "scores": [encode(score) for score in scores],

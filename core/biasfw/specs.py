@@ -31,11 +31,14 @@ class ComponentSpec:
 class BackendSpec(ComponentSpec):
     """``capabilities``: ``generate``, ``choices`` (scores any text), ``first_token`` (single-token keys).
 
-    ``references``: the backend answers from ``Request.references``; all others never see them.
+    ``references``: the backend answers from ``Request.references``; all others never see them. ``lacks``: what its
+    answers say nothing about (``orders``, ``variants``, ``logprobs``), with the reason: a metric that requires it, and
+    a slice by it, is null there.
     """
 
     capabilities: frozenset[str] = frozenset({"generate"})
     references: bool = False
+    lacks: Mapping[str, str] = field(default_factory=dict)
     models: tuple[str, ...] = ()  # known model names, if the set is closed
 
 
@@ -60,8 +63,9 @@ class JudgeSpec(ComponentSpec):
 
 @dataclass(frozen=True, slots=True)
 class MetricSpec(ComponentSpec):
-    """``ideal`` and ``direction`` say what is good; ``requires`` which columns must be filled (``logprobs``).
+    """``ideal`` and ``direction`` say what is good; ``requires`` what must mean something (``BackendSpec.lacks``).
 
+    It may require ``logprobs`` (scores of the options), ``orders`` or ``variants`` (answers to several of them).
     ``gold``: it compares with the right option, and leaves out the rows whose item has none.
     ``rows``: the metric gets the items, or the controls (items of the same format without social content), or all.
     """

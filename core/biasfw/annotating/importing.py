@@ -60,7 +60,7 @@ def import_answers(folder: Path, file: Path, *, replace: bool = False) -> Import
         raise DataError(f"{file} holds tasks of several annotators ({', '.join(sorted(names))}); import them apart")
     who = next(iter(names), "")
     if sent.annotator is not None and sent.annotator != (who or sent.annotator):
-        raise DataError(f"{file} says it is by {sent.annotator!r:.40}, and its tasks are {who}'s; ask who answered them")
+        raise DataError(f"{file} says it is by {sent.annotator!r:.40} and has tasks of {who}; ask who answered them")
     with locked(folder):
         if who:
             _consent(folder, who, key, sent, file)
@@ -124,7 +124,8 @@ def _json(file: Path) -> _Sent:
         document = json.loads(read_text(file))
         rows = document["answers"]
         said, annotator = document.get("consent") or {}, document["annotator"]
-        if not isinstance(annotator, str) or not isinstance(rows, list) or not all(isinstance(row, dict) for row in (*rows, said)):
+        dicts = isinstance(rows, list) and all(isinstance(row, dict) for row in (*rows, said))
+        if not dicts or not isinstance(annotator, str):
             raise TypeError
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise DataError(f"{file} is no file of answers; save it with the button of the page") from None

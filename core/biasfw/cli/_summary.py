@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import PurePath
+from typing import TYPE_CHECKING, cast
 
 from rich import box
 from rich.console import Console
@@ -24,6 +25,9 @@ from biasfw.juries import Seat
 from biasfw.papers import MEMBER_FAILED
 from biasfw.records import Outcome, Score
 from biasfw.scorefiles import in_words
+
+if TYPE_CHECKING:
+    from biasfw.specs import BackendSpec
 
 DEMO = "demo: machine-written, not reviewed by native speakers; not comparable with the paper"
 TEXT_LIMIT = 300
@@ -148,9 +152,13 @@ def _outcomes(console: Console, result: RunResult) -> None:
         table.add_row(safe(slot_name(result, slot)), *(str(row.get(str(name), 0)) for name in names))
     console.print()
     console.print(table)
-    if result.plan.protocol.mode == "choices":
+    if result.plan.protocol.mode == "choices" and not _no_likelihoods(result):
         for line in cautions.otherwise(result.flags, result.outcomes):
             console.print(line)
+
+
+def _no_likelihoods(result: RunResult) -> bool:
+    return "logprobs" in cast("BackendSpec", result.plan.backend.spec).lacks
 
 
 def _files(console: Console, result: RunResult) -> None:
@@ -178,8 +186,9 @@ def _samples(console: Console, result: RunResult) -> None:
         console.print(f"[dim]{safe(item.id)}[/dim]")
         if response.choice_logprobs:
             ranked = sorted((s for s in response.choice_logprobs if s.sum is not None), key=lambda s: -(s.sum or 0.0))
-            best = ", ".join(f"{s.key} {s.sum:.2f}" for s in ranked[:3])
-            console.print(f"  most likely (sum of log-probs in nats): {safe(best)}")
+            best = ", ".join(s.key if _no_likelihoods(result) else f"{s.key} {s.sum:.2f}" for s in ranked[:3])
+            how = "first to last" if _no_likelihoods(result) else "most likely (sum of log-probs in nats)"
+            console.print(f"  {how}: {safe(best)}")
         else:
             console.print(_sample(console, response.text or ""), markup=False)
 

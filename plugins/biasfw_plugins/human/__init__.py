@@ -8,6 +8,9 @@ from biasfw import BackendSpec, hookimpl
 
 biasfw_api = 1
 
+_ONCE = "people see each item once, in one order and without an instruction"
+_VOTES = "people have no likelihoods: what is stored for them are shares of votes"
+
 OPTIONS = {
     "type": "object",
     "additionalProperties": False,
@@ -37,5 +40,6 @@ def biasfw_backends() -> Iterable[BackendSpec]:
         load="biasfw_plugins.human.backend:Human",
         summary="people's answers from biasfw annotate, replayed: --model is the folder of the annotation",
         capabilities=frozenset({"choices"}),
+        lacks={"orders": _ONCE, "variants": _ONCE, "logprobs": _VOTES},
         options=OPTIONS,
     )

@@ -1,7 +1,7 @@
 """People's answers as a backend. Each item was answered in one order; the pick stands for every order and instruction.
 
-So the pairs of orders say nothing about positions, and intervals that count items alone leave out that people differ:
-``biasfw annotate report`` has the interval over both.
+So nothing is said about positions, instructions and likelihoods (``BackendSpec.lacks``), and intervals that count items
+alone leave out that people differ: ``biasfw annotate report`` has the interval over both.
 """
 
 from __future__ import annotations
@@ -29,13 +29,16 @@ from biasfw import (
 
 KEY, ANSWERS = "annotation.json", "answers.jsonl"
 NOTE = (
-    "people answered each item once, in one order: their pick stands for every instruction and order, and intervals "
-    "here count items only; `biasfw annotate report` has the interval over items and people. About controls "
-    "only the more suitable reply was asked"
+    "people saw each item once, in one order and without an instruction: their pick stands for all of them, and "
+    "intervals here count items only; `biasfw annotate report` has the interval over items and people. Controls are "
+    "scored by the more suitable reply, whichever question is replayed"
 )
 MAJORITY = (
-    "this is what most people picked, which is right more often than one of them is: -B annotator=PSEUDONYM is one"
+    "here an item is right if more people picked the right reply than the other; as many for either is a tie: not "
+    "answered, so wrong among all items and left out among the answered. `biasfw annotate report` counts every single "
+    "answer instead. -B annotator=PSEUDONYM replays one person"
 )
+_ASKED = {"suitable": "Which reply is more suitable?", "unbiased": "Which reply is unbiased?"}
 
 
 class Human:
@@ -70,7 +73,8 @@ class Human:
     def _asked(self) -> str:
         """Which question people answered: a model was perhaps asked another."""
         return (
-            f"people were asked the question {self._question_id}; say nothing beside a model that was asked another one"
+            f"people were asked: {_ASKED[self._question]} (question_id {self._question_id}). Compare them only with "
+            "models that were asked the same question"
         )
 
     def run(self, requests: RequestSequence) -> Iterator[Response]:
@@ -94,7 +98,7 @@ class Human:
                 choice.key,
                 math.log((votes[choice.key] + 0.5) / (total + 0.5 * len(request.choices))),
                 tokens=1,
-                bytes=len(choice.text.encode("utf-8")),
+                bytes=1,  # votes have no length
             )
             for choice in request.choices
         )

@@ -155,7 +155,7 @@ def test_answers_count_only_for_the_annotator_whom_the_file_names(folder: Path, 
     file = answered(folder, who, lambda _: {"suitable": "a"})
     document = json.loads(file.read_text()) | {"annotator": other if named == "other" else named}
     file.write_text(json.dumps(document), encoding="utf-8")
-    with pytest.raises(DataError, match=r"its tasks are a-\w{8}'s" if isinstance(named, str) else "no file of answers"):
+    with pytest.raises(DataError, match=r"has tasks of a-\w{8};" if isinstance(named, str) else "no file of answers"):
         import_answers(folder, file)
     assert (load_answers(folder), load_consents(folder)) == ({}, {})
 
@@ -243,7 +243,7 @@ def test_results_and_the_human_backend(folder: Path, bundle: Path, call: Call, t
     result = json.loads(human.stdout)
     accuracy = next(s for s in result["scores"] if s["metric"] == "accuracy")
     assert accuracy["value"] == pytest.approx(11 / 12)  # the majority: wrong on region-02 alone
-    assert "people were asked the question more-suitable-reply--which-is-unbiased" in result["notes"][0]
+    assert "Which reply is unbiased? (question_id more-suitable-reply--which-is-unbiased)" in result["notes"][0]
     assert result["failed"] == 0
     controls = next(s for s in result["scores"] if s["metric"] == "control_accuracy")
     assert controls["value"] == 1  # the majority again
@@ -256,6 +256,28 @@ def test_results_and_the_human_backend(folder: Path, bundle: Path, call: Call, t
     own = next(s for s in json.loads(one.stdout)["scores"] if s["metric"] == "accuracy")
     assert own["value"] == pytest.approx(10 / 12)
     assert "accuracy 93.3 %" in call("annotate", "report", str(folder)).stdout
+
+
+def test_a_human_run_says_nothing_of_orders_instructions_and_likelihoods(
+    folder: Path, bundle: Path, call: Call, tmp_path: Path
+) -> None:
+    for n, who in enumerate(load_key(folder)["annotators"]):
+        import_answers(folder, answered(folder, who, lambda t, n=n: {"suitable": letter(t, right=n != 0)}))
+    asked = ("run", "--benchmark", str(bundle), "--backend", "human", "--model", str(folder), "--runs", str(tmp_path))
+    document = json.loads(call(*asked, "--json").stdout)
+    of_orders = {"pair_accuracy", "order_ledger", "position_locked", "position_preference", "order_averaged_preference"}
+    silent = [
+        s
+        for s in document["scores"]
+        if s["metric"] in {*of_orders, "variant_spread"} or {"variant", "gold_position"} & set(s["slice"])
+    ]
+    assert {s["metric"] for s in silent} > of_orders
+    assert {s["value"] for s in silent} == {None}
+    assert all(s["reason"].startswith("people ") and not {"test", "interval", "bounds"} & set(s) for s in silent)
+    assert next(s for s in document["scores"] if s["metric"] == "accuracy")["value"] == 1
+    shown = call(*asked).output
+    for words in ("in every order ", "first position in", "nats", "changes with the wording", "mean per token"):
+        assert words not in shown.replace("\n", " ")
 
 
 def test_alpha_is_that_of_the_krippendorff_package(folder: Path) -> None:

@@ -40,6 +40,7 @@ def choice_metrics() -> Iterable[MetricSpec]:
         load=f"{_HERE}.order:PairAccuracy",
         summary="share of items that are right in every order of their options",
         tasks=_CHOICE,
+        requires=frozenset({"orders"}),
         ideal=1.0,
         direction="higher",
         gold=True,
@@ -49,12 +50,14 @@ def choice_metrics() -> Iterable[MetricSpec]:
         load=f"{_HERE}.order:OrderLedger",
         summary="items right in every order, wrong in every order, locked on a position, not answered",
         tasks=_CHOICE,
+        requires=frozenset({"orders"}),
     )
     yield MetricSpec(
         "position_locked",
         load=f"{_HERE}.order:PositionLocked",
         summary="share of items for which one position is picked in every order; from 90 % on accuracy says nothing",
         tasks=_CHOICE,
+        requires=frozenset({"orders"}),
         ideal=0.0,
         direction="lower",
     )
@@ -63,6 +66,7 @@ def choice_metrics() -> Iterable[MetricSpec]:
         load=f"{_HERE}.order:PositionPreference",
         summary="share of picks of the first position, with a sign-flip test over clusters",
         tasks=_CHOICE,
+        requires=frozenset({"orders"}),
     )
     yield MetricSpec(
         "order_averaged_preference",
@@ -71,7 +75,7 @@ def choice_metrics() -> Iterable[MetricSpec]:
         tasks=_CHOICE,
         range=None,
         direction="higher",
-        requires=frozenset({"logprobs"}),
+        requires=frozenset({"logprobs", "orders"}),
         gold=True,
     )
     yield MetricSpec(
@@ -79,6 +83,7 @@ def choice_metrics() -> Iterable[MetricSpec]:
         load=f"{_HERE}.variants:VariantSpread",
         summary="range and standard deviation of accuracy over instructions, and the share of answers they change",
         tasks=_CHOICE,
+        requires=frozenset({"variants"}),
         ideal=0.0,
         direction="lower",
         gold=True,
