@@ -14,6 +14,7 @@ from biasfw import crosscheck, schemas, splits
 from biasfw.errors import DataError, UsageError
 from biasfw.keys import sha256_json
 from biasfw.opening import leaving, left, open_file
+from biasfw.phrases import near_path
 from biasfw.plugins import Plugins
 from biasfw.records import Item, Seed
 from biasfw.seedrows import SeedReader
@@ -142,6 +143,8 @@ def load(
     """
     path = folder / MANIFEST
     if not path.is_file():
+        if not folder.exists() and (near := near_path(folder)):
+            raise DataError(f"{folder}: there is no such folder; did you mean {near}?")
         raise DataError(f"{folder} holds no {MANIFEST}; a bundle is a folder with one")
     if gone := leaving(folder):
         raise DataError(left(gone[0]))
@@ -204,6 +207,8 @@ def find(name: str, plugins: Plugins, data: Path | None = None, encoding: str | 
         homes = ", ".join(origin.split()[0] for _, origin in offered[bare])
         raise UsageError(f"benchmark {bare!r} is not offered by {distribution!r}; it is offered by {homes}")
     if not matches:
+        if (near := near_path(as_path)) and (Path(near) / MANIFEST).is_file():
+            raise UsageError(f"unknown benchmark {bare!r}, and no such folder; did you mean {near}?")
         raise UsageError(plugins.unknown("benchmark", bare, list(offered)) + "; a folder is given as ./FOLDER")
     if len(matches) > 1:
         choices = " or ".join(f"{bare}@{origin.split()[0]}" for _, origin in matches)

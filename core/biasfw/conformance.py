@@ -11,6 +11,7 @@ from biasfw.errors import UsageError
 from biasfw.findings import Report
 from biasfw.languages import pack_files
 from biasfw.packcheck import Kit, check_pack
+from biasfw.phrases import near_path
 from biasfw.plugincheck import PROJECT, check_package
 from biasfw.plugins import Plugins
 
@@ -25,7 +26,7 @@ def check(target: str, plugins: Plugins, *, without: Collection[str] = ()) -> li
     """
     reports = _check(target, plugins, Kit(plugins), without)
     for report in reports:
-        report.findings.sort(key=lambda finding: (finding.problem.file, finding.problem.line, finding.problem.column))
+        report.settle()
     return reports
 
 
@@ -52,7 +53,9 @@ def _path(path: Path, kit: Kit, without: Collection[str]) -> list[Report]:
             raise UsageError(f"{path}: this is no language pack, TAG.yaml; give a pack, or the folder of a benchmark")
         return [check_pack(path, kit)]
     if not path.is_dir():
-        raise UsageError(f"{path}: there is no such file or folder; check the path")
+        near = near_path(path)
+        hint = f"did you mean {near}?" if near else "check the path"
+        raise UsageError(f"{path}: there is no such file or folder; {hint}")
     if (path / bundles.MANIFEST).is_file():
         return check_bundle(path, kit, without=without)
     if (path / PROJECT).is_file():
@@ -86,5 +89,7 @@ def _bundle_named(name: str, plugins: Plugins) -> Path:
         choices = " or ".join(f"{bare}@{origin.split()[0]}" for _, origin in offered[bare])
         raise UsageError(f"benchmark {bare!r} is offered more than once: write {choices}")
     tags = [path.stem for folder, _ in plugins.folders("language") for path in folder.glob("*.yaml")]
+    if near := near_path(Path(name)):
+        raise UsageError(f"unknown benchmark or language {bare!r}, and no such folder; did you mean {near}?")
     unknown = plugins.unknown("benchmark or language", bare, [*offered, *sorted(tags)])
     raise UsageError(f"{unknown}; a file or folder is given as ./NAME")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 _LISTED = 12  # how many names a message lists at most
@@ -27,6 +28,19 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if near:
         return f'did you mean "{folded[near[0]]}"?'
     return f"known here: {listed(names)}" if names else "none is known here"
+
+
+def near_path(path: Path) -> str:
+    """What lies beside ``path`` under nearly the same name, as one would write it; "" where nothing does."""
+    try:
+        beside = [each.name for each in path.parent.iterdir() if not each.name.startswith(".")]
+    except (OSError, ValueError):
+        return ""
+    near = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.7)
+    if not near:
+        return ""
+    found = str(path.parent / near[0])
+    return found if path.is_absolute() or found.startswith("..") else f"./{found}"
 
 
 def listed(names: Iterable[Any]) -> str:

@@ -13,6 +13,8 @@ from biasfw.errors import UsageError
 _FREE = "TEXT"  # the metavar of options that may be emptied; all others take a name, a path or a number
 _NEAR = re.compile(r"\. \(?Did you mean (?:one of: )?(.+?)\?\)?$")  # as click words it
 
+_EXTRA = re.compile(r"unexpected extra arguments? \((\S+?)(?: .*)?\)$")
+
 
 def refuse_empty(command: click.Command, arguments: Sequence[str]) -> None:
     """Stop at ``--judge ""``, ``--judge=`` or an empty argument: it would be taken as not given, or as this folder.
@@ -44,6 +46,17 @@ def _all(command: click.Command) -> Iterator[click.Parameter]:
             yield from _all(each)
 
 
+def _as_option(failure: click.ClickException, said: str) -> str:
+    """How a benchmark is named, where it was given without the option for it."""
+    context = failure.ctx if isinstance(failure, click.UsageError) else None
+    extra = _EXTRA.search(said)
+    if extra is None or context is None or not _options(context.command, "--benchmark"):
+        return ""
+    if any(isinstance(each, click.Argument) for each in context.command.params):  # it may have meant another thing
+        return ""
+    return f"; a benchmark is given as --benchmark {extra[1]}"
+
+
 def show(failure: click.ClickException) -> None:
     """Say what click found wrong, and where help is; a command that only holds others shows its help."""
     if isinstance(failure, click.exceptions.NoArgsIsHelpError):
@@ -51,6 +64,7 @@ def show(failure: click.ClickException) -> None:
         return
     said = " ".join(failure.format_message().split()).removesuffix(".")
     said = _NEAR.sub(r"; did you mean \1?", said)
+    said += _as_option(failure, said)
     help_ = ""
     if isinstance(failure, click.UsageError):
         help_ = f" (see: {failure.ctx.command_path if failure.ctx else 'biasfw'} --help)"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from biasfw import bundles
 from biasfw.errors import UsageError
+from biasfw.phrases import near_path
 
 if TYPE_CHECKING:
     from biasfw.findings import Report
@@ -28,7 +29,7 @@ def validate(path: Path, plugins: Plugins, wishes: Wishes | None = None) -> list
     """
     reports = _reports(path, plugins, wishes)
     for report in reports:
-        report.findings.sort(key=lambda finding: (finding.problem.file, finding.problem.line, finding.problem.column))
+        report.settle()
     return reports
 
 
@@ -50,7 +51,9 @@ def _reports(path: Path, plugins: Plugins, wishes: Wishes | None) -> list[Report
     if folder:
         return _folder(path, kit)
     if not file:
-        raise UsageError(f"{path}: there is no such file or folder; check the path")
+        near = near_path(path)
+        hint = f"did you mean {near}?" if near else "check the path"
+        raise UsageError(f"{path}: there is no such file or folder; {hint}")
     if path.suffix in TABLES:
         return [tables.validate_table(path, wishes, kit)]
     if path.suffix in YAML:
