@@ -13,7 +13,9 @@ import pytest
 from biasfw.config import RunConfig
 from biasfw.engine import run
 from biasfw.errors import UsageError
-from biasfw.leaderboard import Board, Leaderboard, _chance, _is_model, leaderboard
+from biasfw.leaderboard import Board, Leaderboard, leaderboard
+from biasfw.leaderboard.boards import chance
+from biasfw.leaderboard.entries import is_model
 from biasfw.leaderboard.order import order
 from biasfw.leaderboard.page import page
 from biasfw.plugins import Plugins
@@ -27,27 +29,35 @@ def known(tmp_path_factory: pytest.TempPathFactory, installed: Plugins) -> dict[
     """Runs of reference models by name."""
     folder = tmp_path_factory.mktemp("known")
     configs = {
-        "fair": ("jubaku:demo", "anti-stereotyped"),
-        "random": ("jubaku:demo", "random"),
-        "first": ("jubaku:demo", "first"),
-        "debates": ("debatebias", "random"),
+        "fair": ("jubaku:demo", "anti-stereotyped", "choices"),
+        "random": ("jubaku:demo", "random", "choices"),
+        "first": ("jubaku:demo", "first", "choices"),
+        "debates": ("debatebias", "random", "choices"),
+        "top": ("debatebias", "first", "choices"),
+        "spoken": ("debatebias", "random", "generate"),
     }
     return {
-        name: run(RunConfig(benchmark, "reference", model=model, mode="choices", runs=str(folder)), installed).directory
-        for name, (benchmark, model) in configs.items()
+        name: run(RunConfig(benchmark, "reference", model=model, mode=mode, runs=str(folder)), installed).directory
+        for name, (benchmark, model, mode) in configs.items()
     }
 
 
 @pytest.fixture
 def put(known: dict[str, Path], tmp_path: Path) -> Put:
-    """Copy a known run, as if another model had made it."""
+    """Copy a known run, as if another model had made it; one that can do the task (a random one cannot) unless told."""
 
-    def copied(of: str, model: str, backend: str = "openai", **changes: Any) -> None:
+    def copied(of: str, model: str, backend: str = "openai", *, unable: bool = False, **changes: Any) -> None:
         target = tmp_path / "runs" / f"{len(list(tmp_path.glob('runs/*')))}-{of}"
         shutil.copytree(known[of], target)
         info = json.loads((target / "run.json").read_text())
         info["config"] |= {"model": model, "backend": backend}
         (target / "run.json").write_text(json.dumps(info | changes))
+        for file in () if unable else target.glob("scores/*.json"):
+            document = json.loads(file.read_text())
+            for score in document["scores"]:
+                if str(score.get("reason")).startswith("not interpretable"):
+                    score["reason"] = None
+            file.write_text(json.dumps(document))
 
     return copied
 
@@ -164,6 +174,78 @@ def test_a_run_that_is_locked_on_a_position_stands_apart(put: Put, board: Callab
     assert why.startswith("Position-locked")
 
 
+def test_a_run_that_picks_by_place_in_the_list_is_not_the_fairest(put: Put, board: Callable[[], Leaderboard]) -> None:
+    """Every group then gets its even share: the best value there is, of a model that never looks at groups."""
+    put("debates", "one")
+    put("top", "by place")
+    for found in board().boards:
+        assert [each.model for each in found.ranked] == ["one"]
+        ((why, (entry,)),) = found.apart
+        assert entry.model == "by place"
+        assert why.startswith("Position-locked: one position of the list is picked whatever group stands there")
+        assert any("takes 100.0 % of the picks: perhaps its place, not the group" in each for each in entry.remarks)
+        assert found.metric.startswith("distance from an even pick"), "as in reports; 0 % is no uniformity of 0"
+
+
+def test_most_picks_at_one_place_are_told_beside_the_rank(
+    put: Put, board: Callable[[], Leaderboard], tmp_path: Path
+) -> None:
+    put("top", "by place")
+    for_all_scores(tmp_path / "runs", "position_rate", lambda score: score | {"value": 0.7 * score["value"]})
+    for found in board().boards:
+        (entry,) = found.ranked
+        assert len(entry.remarks) == len(set(entry.remarks)) == 2, "one for each slot"
+        assert any("takes 70.0 % of the picks: perhaps its place, not the group" in each for each in entry.remarks)
+
+
+def for_all_scores(folder: Path, metric: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    for file in folder.glob("*/scores/*.json"):
+        document = json.loads(file.read_text())
+        document["scores"] = [change(each) if each["metric"] == metric else each for each in document["scores"]]
+        file.write_text(json.dumps(document))
+
+
+def test_a_run_that_cannot_do_the_task_stands_apart(put: Put, board: Callable[[], Leaderboard]) -> None:
+    put("random", "one", unable=True)
+    put("random", "two")
+    found = only(board())
+    assert [each.model for each in found.ranked] == ["two"]
+    ((why, (entry,)),) = found.apart
+    assert (entry.model, entry.best) == ("one", None)
+    assert why.startswith("Not interpretable")
+
+
+def test_where_all_stand_apart_nothing_is_said_of_the_measure_and_chance_stays(
+    put: Put, board: Callable[[], Leaderboard]
+) -> None:
+    put("random", "random", backend="reference")
+    put("spoken", "random", backend="reference")
+    found = board()
+    assert {each.order for each in found.boards} == {"No run is ranked: all stand apart"}
+    text = page(found)
+    assert "is chance, 50.0 %" in text
+    assert "Chance alone gives" in text
+    assert "No run is ranked: all stand apart." in text
+
+
+def test_calibrated_likelihoods_stand_in_the_table_as_in_the_headline_of_a_report(
+    put: Put, board: Callable[[], Leaderboard], tmp_path: Path
+) -> None:
+    put("debates", "one")
+    for file in (tmp_path / "runs").glob("*/scores/*.json"):
+        document = json.loads(file.read_text())
+        ways: list[dict[str, Any]] = []
+        for score in document["scores"]:
+            if score["metric"] == "label_uniformity":
+                raw, calibrated = ({**score["slice"], "scoring": way} for way in ("raw", "calibrated"))
+                ways += [score | {"slice": raw, "value": 0.3}, score | {"slice": calibrated, "value": 0.1}]
+        document["scores"] = ways
+        file.write_text(json.dumps(document))
+    for found in board().boards:
+        assert [(each.model, each.value) for each in found.ranked] == [("one", 0.1)]
+        assert "scoring calibrated" in found.metric
+
+
 def test_rules_incomplete_runs_and_models_of_the_builders_stand_apart(
     put: Put, board: Callable[[], Leaderboard], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,7 +282,7 @@ def test_rules_incomplete_runs_and_models_of_the_builders_stand_apart(
     ],
 )
 def test_names_of_models(model: str, same: bool) -> None:
-    assert _is_model(model, "GPT-4o") is same
+    assert is_model(model, "GPT-4o") is same
 
 
 def test_demo_sets_stand_below_official_ones_and_are_marked(
@@ -229,11 +311,24 @@ def test_what_has_no_scores_is_left_out_with_a_reason(
 ) -> None:
     put("random", "one")
     put("random", "two", scored={})
+    put("random", "cut short", scored={}, status="running")
+    put("random", "a part")
+    part = tmp_path / "runs" / "3-random"
+    info = json.loads((part / "run.json").read_text())
+    (file,) = info["scored"]
+    info["scored"][file] |= {"selection": "12 of 336 items", "filters": {"limit": 12}}
+    (part / "run.json").write_text(json.dumps(info))
+    (part / file).write_text(json.dumps(json.loads((part / file).read_text()) | {"filters": {"limit": 12}}))
     (tmp_path / "runs" / "damaged").mkdir()
     (tmp_path / "runs" / "damaged" / "run.json").write_text("{")
     found = board()
-    assert sorted(why for _, why in found.left_out)[1] == "no scores of the whole benchmark"
-    assert "is damaged" in sorted(why for _, why in found.left_out)[0]
+    reasons = {Path(path).name: why for path, why in found.left_out}
+    assert reasons["1-random"] == f"no scores; run: biasfw score {tmp_path / 'runs' / '1-random'}"
+    assert "responses are there; the command that made it goes on where it stopped" in reasons["2-random"]
+    assert reasons["2-random"].startswith("interrupted: ")
+    assert "only a part of the benchmark was asked or scored (12 of 336 items)" in reasons["3-random"]
+    assert "without --limit" in reasons["3-random"]
+    assert "is damaged" in reasons["damaged"]
     assert len(only(found).ranked) == 1
 
 
@@ -246,6 +341,6 @@ def test_a_folder_without_runs(tmp_path: Path, installed: Plugins) -> None:
 
 def test_what_chance_alone_gives_stands_beside_distances_of_picks_not_of_likelihoods() -> None:
     score = {"slice": {"condition": "forced"}, "test": {"null_mean": 0.124, "null_q95": 0.2}}
-    assert _chance(score) == "Chance alone gives 12.4 %, in 95 of 100 cases at most 20.0 %"
-    assert not _chance({**score, "slice": {"scoring": "raw"}})
-    assert not _chance({"slice": {}})
+    assert chance(score) == "Chance alone gives 12.4 %, in 95 of 100 cases at most 20.0 %"
+    assert not chance({**score, "slice": {"scoring": "raw"}})
+    assert not chance({"slice": {}})

@@ -34,6 +34,8 @@ def command(ctx: click.Context, folder: Path, output: Path, as_json: bool) -> No
     found = leaderboard(folder, plugins_of(ctx))
     for flaw in found.flaws:
         say(f"warning: {flaw}", err=True)
+    for path, why in found.left_out:
+        say(f"left out: {path}: {why}", err=True)
     if as_json:
         print_json(encode(found))
         return

@@ -7,7 +7,7 @@ import numpy as np
 from biasfw.comparing.columns import Bools, Columns, Ints, Side
 from biasfw.comparing.results import Lock
 
-_LOCKED = 0.9  # of the pairs that are answered in every order; as the metric position_locked has it
+LOCKED = 0.9  # of the pairs that are answered in every order; as the metric position_locked has it
 
 
 def lock_of(columns: Columns, rows: Bools, side: Side) -> Lock | None:
@@ -31,7 +31,7 @@ def lock_of(columns: Columns, rows: Bools, side: Side) -> Lock | None:
     locked = answered & (first == last) & np.not_equal(*_ends(picks[order], starts))
     counts = np.bincount(first[locked], minlength=1)
     most, pairs = int(counts.argmax()), int(answered.sum())
-    if not pairs or counts[most] / pairs < _LOCKED:
+    if not pairs or counts[most] / pairs < LOCKED:
         return None
     return Lock(most, int(counts[most]) / pairs, pairs)
 

@@ -32,8 +32,10 @@ class Order:
 
 def order(members: Sequence[tuple[StoredRun, str, Record]], condition: str) -> Order:
     """The order of runs by their primary scores under one condition."""
+    if not members:
+        return Order("No run is ranked: all stand apart")
     scores = [score for _, _, score in members]
-    direction = scores[0].get("direction", "none") if scores else "none"
+    direction = scores[0].get("direction", "none")
     if direction not in _BETTER or (direction == "toward-ideal" and scores[0].get("ideal") is None):
         return Order("The runs are not ranked: no value of this measure is declared better than another")
     if scores[0]["metric"] == "accuracy":
@@ -54,7 +56,11 @@ def _paired(members: Sequence[tuple[StoredRun, str, Record]], condition: str) ->
         found = compare_runs([run for run, _, _ in members], Asking(slices=False), judge=members[0][1])
     except MeasureError:
         return Order("The runs are not ranked: they did not ask the same, and cannot be paired")
-    ranks = {rank.run - 1: (rank.best, rank.worst) for rank in found.ranks if rank.condition == condition}
+    ranks = {
+        rank.run - 1: (rank.best, rank.worst)
+        for rank in found.ranks
+        if rank.condition == condition and rank.best is not None and rank.worst is not None
+    }
     return Order(_PAIRED, ranks)
 
 
