@@ -32,6 +32,7 @@ class JsonLines:
     schema: str  # a line that does not fit it is damaged
     id_field: str = "key"
     last_wins: bool = False  # of several lines with one id: the last one, else the first
+    keep_torn: bool = False  # a torn last line is kept aside as damaged ones are: somebody's words may be in it
     index: dict[str, tuple[int, int]] = field(default_factory=dict)
     flaws: list[tuple[int, bool]] = field(default_factory=list)  # damaged lines: number, and whether it is a torn last
     repairs: list[str] = field(default_factory=list)  # what was done about them
@@ -67,7 +68,7 @@ class JsonLines:
         return self
 
     def _repair(self, number: int, *, torn: bool) -> str:
-        if torn:
+        if torn and not self.keep_torn:
             return f"{self.path.name}: the torn last line {number} was cut off"
         return f"{self.path.name}: line {number} is damaged; kept aside in {self.path.name}.damaged"
 
@@ -87,6 +88,8 @@ class JsonLines:
                     end = offset + len(line)
                 elif torn:
                     self.flaws.append((number, True))
+                    if self.keep_torn:
+                        damaged.append((number, line + b"\n"))
                 elif line.strip():
                     self.flaws.append((number, False))
                     damaged.append((number, line))

@@ -125,9 +125,12 @@ def ends_of_models(state: State) -> tuple[list[Ends], list[str]]:
     """What held-out models said before and after, for all drafts; and the drafts that lack one of the two."""
     targets, found, lacking = _targets(state), [], []
     for draft in state.drafts.values():
-        if draft.withdrawn or draft.versions[MAIN][0].texts is None:
+        if draft.withdrawn or (draft.first is not None and draft.first.texts is None):
             continue
-        first = _last_tries(draft, MAIN, draft.versions[MAIN][0].number)
+        if draft.first is None:  # its line cannot be read: no later version stands in for it
+            lacking.append(draft.name)
+            continue
+        first = _last_tries(draft, MAIN, draft.first.number)
         last = _last_tries(draft, MAIN, draft.current.number)
         without = draft.versions[PLACEBO]
         placebo = _last_tries(draft, PLACEBO, without[-1].number) if without else {}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from biasfw.authoring.bench import SETTINGS, Workbench, open_bench
+from biasfw.authoring.bench import Workbench, open_bench
+from biasfw.authoring.log import SETTINGS
 
 
 def bench_around(folder: Path) -> Workbench | None:

@@ -10,14 +10,15 @@ from typing import Any
 
 from biasfw import bundles, schemas
 from biasfw.authoring.checking import checked
+from biasfw.authoring.damage import problems
 from biasfw.authoring.drafts import MAIN, PLACEBO, TEXTS, Draft, State, Version, fold, seed_row
 from biasfw.authoring.files import write_rows
-from biasfw.authoring.log import LOG, Log, new_pseudonym
+from biasfw.authoring.log import LOG, SETTINGS, Log, new_pseudonym
 from biasfw.errors import UsageError
 from biasfw.keys import sha256_file
 from biasfw.yamlfile import load_yaml
 
-SETTINGS, CONSENT, CONTROLS = "workbench.yaml", "CONSENT.md", "items/controls.jsonl"
+CONSENT, CONTROLS = "CONSENT.md", "items/controls.jsonl"
 SPLITS = {"drafts": "items/drafts.jsonl", "first": "items/first.jsonl"}
 
 
@@ -65,7 +66,12 @@ class Workbench:
 
     def state(self) -> State:
         """What the log says now."""
-        return fold(self.log.rows())
+        rows, flaws = self.log.read()
+        return fold(rows.values(), [flaw.about for flaw in flaws if flaw.about])
+
+    def problems(self) -> list[str]:
+        """What is wrong with the log, a line each."""
+        return problems(self.log)
 
     def draft(self, name: str, state: State | None = None) -> Draft:
         """A draft.
@@ -73,7 +79,10 @@ class Workbench:
         Raises:
             UsageError: there is none of this name.
         """
-        drafts = (state or self.state()).drafts
+        state = state or self.state()
+        drafts = state.drafts
+        if name in state.lost:
+            raise UsageError(f"no version of {name} can be read; put its lines back into {LOG} (see {LOG}.damaged)")
         if name not in drafts:
             raise UsageError(f"{self.folder} has no draft {name!r}; it has: {', '.join(drafts) or 'none'}")
         return drafts[name]
@@ -151,8 +160,10 @@ class Workbench:
         return Version(number, by, texts, tuple(changed))
 
     def _new_name(self, category: str) -> str:
-        names = {row["item"] for row in self.log.rows() if "item" in row}
-        numbers = [int(name.rpartition("-")[2]) for name in names if name.rpartition("-")[0] == category]
+        state = self.state()
+        names = (*state.drafts, *state.lost, *(row["item"] for row in self.log.rows() if "item" in row))
+        ends = [name.rpartition("-")[2] for name in names if name.rpartition("-")[0] == category]
+        numbers = [int(end) for end in ends if end.isdecimal()]
         return f"{category}-{max(numbers, default=0) + 1:02d}"
 
     def _checked(self, texts: Mapping[str, str], draft: Draft | None) -> dict[str, str]:
@@ -201,7 +212,7 @@ class Workbench:
         with self.log.locked("items"):
             live = self.state().live
             current = [seed_row(d.name, d.current.texts) for d in live if d.current.texts]
-            first = [seed_row(d.name, v.texts) for d in live if (v := d.versions[MAIN][0]).texts]
+            first = [seed_row(d.name, v.texts) for d in live if (v := d.first) and v.texts]
             for name, rows in (("drafts", current), ("first", first)):
                 write_rows(self.folder / SPLITS[name], rows)
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from biasfw.authoring.rules import from_row, judge
+
 TEXTS = ("context", "unbiased", "biased", "target", "stereotype", "harm", "attested")
 NEEDED = ("context", "unbiased", "biased")
 MAIN, PLACEBO = "main", "placebo"
@@ -33,6 +35,13 @@ class Draft:
     decisions: list[Mapping[str, Any]] = field(default_factory=list)
     reviews: list[Mapping[str, Any]] = field(default_factory=list)
     flags: list[Mapping[str, Any]] = field(default_factory=list)
+    said: list[Mapping[str, Any]] = field(default_factory=list)  # reviews and flags, in their order
+    taken: dict[str, int] = field(default_factory=dict)  # arm -> the highest number that any line names
+
+    @property
+    def first(self) -> Version | None:
+        """The first version of all; None if its line is gone."""
+        return next((version for version in self.versions[MAIN] if version.number == 0), None)
 
     @property
     def current(self) -> Version:
@@ -42,8 +51,8 @@ class Draft:
 
     def next_number(self, arm: str) -> int:
         """The number of the next version of an arm; none is given twice."""
-        written = self.versions[arm]
-        return written[-1].number + 1 if written else int(arm == PLACEBO)
+        highest = max((version.number for version in self.versions[arm]), default=0 if arm == PLACEBO else -1)
+        return max(highest, self.taken.get(arm, highest)) + 1
 
     @property
     def withdrawn(self) -> bool:
@@ -105,6 +114,7 @@ class State:
     annotations: list[str] = field(default_factory=list)  # folders
     withdrawn: set[str] = field(default_factory=set)
     marks: dict[str, int] = field(default_factory=dict)  # skips and pauses
+    lost: dict[str, Draft] = field(default_factory=dict)  # drafts of which no version can be read
 
     @property
     def live(self) -> list[Draft]:
@@ -112,18 +122,18 @@ class State:
         return [draft for draft in self.drafts.values() if not draft.withdrawn]
 
 
-def fold(rows: Iterable[Mapping[str, Any]]) -> State:
-    """The state after ``rows``."""
-    state = State()
+def fold(rows: Iterable[Mapping[str, Any]], named: Iterable[tuple[str, str, int]] = ()) -> State:
+    """The state after ``rows``; ``named`` are draft, arm and version that lines name which cannot be read.
+
+    A verdict is what follows from the picks, whatever stands in the line.
+    """
+    state, rows = State(), list(rows)
     for row in rows:
         kind = row["kind"]
         if kind == "draft":
             _version(state, row)
-        elif kind in ("try", "decision", "review", "flag") and row["item"] in state.drafts:
-            draft = state.drafts[row["item"]]
-            {"try": draft.tries, "decision": draft.decisions, "review": draft.reviews, "flag": draft.flags}[
-                kind
-            ].append(row)
+        elif kind in ("try", "decision", "review", "flag"):
+            _about(_draft(state, row["item"]), row)
         elif kind == "consent":
             state.consents[row["by"]] = row
         elif kind == "host":
@@ -138,11 +148,52 @@ def fold(rows: Iterable[Mapping[str, Any]]) -> State:
             state.withdrawn.add(row["by"])
         elif kind in ("skip", "pause"):
             state.marks[kind] = state.marks.get(kind, 0) + 1
+    _settle(state, _taken(rows, named))
     return state
 
 
+def _taken(rows: Iterable[Mapping[str, Any]], named: Iterable[tuple[str, str, int]]) -> dict[str, dict[str, int]]:
+    """The highest number that any line names, by draft and arm."""
+    taken: dict[str, dict[str, int]] = {}
+    known = [(row["item"], row.get("arm", MAIN), row["version"]) for row in rows if "item" in row and "version" in row]
+    for name, arm, number in (*known, *named):
+        own = taken.setdefault(name, {})
+        own[arm] = max(number, own.get(arm, number))
+    return taken
+
+
+def _settle(state: State, taken: Mapping[str, dict[str, int]]) -> None:
+    """Versions in the order of their numbers; a draft of which none can be read is no draft."""
+    for name, draft in list(state.drafts.items()):
+        draft.taken = taken.get(name, {})
+        for versions in draft.versions.values():
+            versions.sort(key=lambda version: version.number)
+        if not draft.versions[MAIN]:
+            state.lost[name] = state.drafts.pop(name)
+    state.lost |= {name: Draft(name, taken=own) for name, own in taken.items() if name not in state.drafts}
+
+
+def _about(draft: Draft, row: Mapping[str, Any]) -> None:
+    """What somebody or a model said about a draft."""
+    if row["kind"] == "try":
+        draft.tries.append({**row, "verdict": verdict_of(row)})
+        return
+    {"decision": draft.decisions, "review": draft.reviews, "flag": draft.flags}[row["kind"]].append(row)
+    if row["kind"] != "decision":
+        draft.said.append(row)
+
+
+def verdict_of(row: Mapping[str, Any]) -> str:
+    """What the rule of a try says to its picks."""
+    return judge(row["rule"], [from_row(each) for each in row["asked"]]).word
+
+
+def _draft(state: State, name: str) -> Draft:
+    return state.drafts.setdefault(name, Draft(name, name.rpartition("-")[0]))
+
+
 def _version(state: State, row: Mapping[str, Any]) -> None:
-    draft = state.drafts.setdefault(row["item"], Draft(row["item"], row["item"].rpartition("-")[0]))
+    draft = _draft(state, row["item"])
     texts = row.get("draft")
     version = Version(row["version"], row["by"], texts, tuple(row.get("changed", ())), row["day"])
     draft.versions[row["arm"]].append(version)

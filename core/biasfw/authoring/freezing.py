@@ -12,7 +12,7 @@ from typing import Any
 from biasfw.authoring.asker import Asker
 from biasfw.authoring.bench import CONTROLS
 from biasfw.authoring.datasheet import datasheet
-from biasfw.authoring.drafts import MAIN, Draft, seed_row
+from biasfw.authoring.drafts import Draft, seed_row
 from biasfw.authoring.files import text_digest, write_rows
 from biasfw.authoring.starting import json_manifest
 from biasfw.errors import StoreError, UsageError
@@ -52,7 +52,7 @@ def write_bundle(asker: Asker, wish: Wish, drafts: Sequence[Draft], done: Finali
     manifest = _manifest(asker, wish, drafts, done)
     (folder / "benchmark.yaml").write_text(json_manifest(manifest), encoding="utf-8")
     kept = [seed_row(d.name, d.current.texts or {}, _provenance(d, done)) for d in drafts]
-    first = [seed_row(d.name, v.texts, {"authors": [v.by]}) for d in drafts if (v := d.versions[MAIN][0]).texts]
+    first = [seed_row(d.name, v.texts, {"authors": [v.by]}) for d in drafts if (v := d.first) and v.texts]
     write_rows(folder / "items/main.jsonl", kept)
     write_rows(folder / "items/first.jsonl", first)
     if (bench.folder / CONTROLS).is_file():
@@ -64,7 +64,8 @@ def _provenance(draft: Draft, done: Finalised) -> dict[str, Any]:
     models = [t["target"]["model"] or t["target"]["backend"] for t in draft.tried(role="target")]
     found: dict[str, Any] = {
         "edits": draft.edits, "authors": list(draft.authors), "models": list(dict.fromkeys(models)),
-        "reviewed_by_member": draft.reviewed_by_member(), "first_version": text_digest(draft.versions[MAIN][0].texts),
+        "reviewed_by_member": draft.reviewed_by_member(),
+        "first_version": text_digest(draft.first.texts if draft.first else None),
     }  # fmt: skip
     if draft.name in done.kept:
         found["survived"] = done.kept[draft.name]

@@ -13,9 +13,10 @@ import jinja2
 import yaml
 
 from biasfw import tags
-from biasfw.authoring.bench import CONSENT, CONTROLS, SETTINGS, SPLITS, Workbench, open_bench
+from biasfw.authoring.bench import CONSENT, CONTROLS, SPLITS, Workbench, open_bench
 from biasfw.authoring.drafts import seed_row
 from biasfw.authoring.files import write_rows
+from biasfw.authoring.log import SETTINGS
 from biasfw.errors import UsageError
 from biasfw.scaffolding import write_new
 from biasfw.yamlfile import load_yaml

@@ -27,7 +27,7 @@ def ends_of(bench: Workbench, items: Sequence[str] = (), *, every_end: bool = Fa
     for draft in drafts:
         if draft.withdrawn:
             raise UsageError(f"{draft.name} was withdrawn; there is nothing to ask")
-        versions = [(draft.versions[MAIN][0], MAIN)] if every_end else []
+        versions = [(draft.first, MAIN)] if every_end and draft.first else []
         versions.append((draft.current, MAIN))
         if every_end:
             versions += [(version, PLACEBO) for version in draft.versions[PLACEBO][-1:]]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from biasfw.cli._common import say
 
 if TYPE_CHECKING:
     from biasfw.authoring.bench import Workbench
@@ -35,7 +37,15 @@ def by_option(function: F) -> F:
 
 
 def bench_in(folder: Path) -> Workbench:
-    """The workbench; imported late, as every command is."""
+    """The workbench, imported late, as every command is; what is wrong with its log is told first."""
     from biasfw.authoring.bench import open_bench  # noqa: PLC0415
 
-    return open_bench(folder)
+    bench = open_bench(folder)
+    tell_problems(bench.problems())
+    return bench
+
+
+def tell_problems(found: Iterable[str]) -> None:
+    """What is wrong with a log, on standard error."""
+    for text in found:
+        say(f"warning: {text}", err=True)

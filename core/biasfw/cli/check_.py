@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
+from biasfw.authoring.damage import problems_in
 from biasfw.bundles import MANIFEST
 from biasfw.cli import plugins_of
+from biasfw.cli._author import tell_problems
 from biasfw.cli._common import json_option, say
 from biasfw.cli._reports import show
 from biasfw.conformance import check
@@ -38,6 +40,7 @@ def command(ctx: click.Context, target: str, quick: bool, write: bool, as_json: 
     if write:
         _fill(ctx, target)
     without = ("references",) if quick else ()
+    tell_problems(problems_in(Path(target)))
     show(check(target, plugins_of(ctx), without=without), as_json=as_json, tables=True)
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
+from biasfw.authoring.damage import problems_in
 from biasfw.cli import plugins_of
+from biasfw.cli._author import tell_problems
 from biasfw.cli._common import json_option, pairs
 from biasfw.cli._reports import show
 from biasfw.validating import validate
@@ -37,6 +39,7 @@ from biasfw.validating.tables import Wishes
 @click.pass_context
 def command(ctx: click.Context, /, path: Path, as_json: bool, **wishes: Any) -> None:
     """Print every problem as ``file:line:column: error: ...``."""
+    tell_problems(problems_in(path))
     show(validate(path, plugins_of(ctx), _wishes(**wishes)), as_json=as_json)
 
 
