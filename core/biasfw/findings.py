@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +21,9 @@ _PLACED = re.compile(r"(?P<file>.*?\.\w+):(?P<line>\d+)(?::(?P<column>\d+))?: (?
 _CELL = re.compile(
     r"(?P<file>.*?\.xlsx): (?P<cell>sheet .*?, cell (?P<column>[A-Z]+)(?P<row>\d+)): (?P<rest>.*)", re.DOTALL
 )
+OF_A_KIND = 50  # are told of one file; more of them say nothing new
+_DIGITS = re.compile(r"\d+")
+_PARTICULAR = re.compile(r"\"[^\"]*\"|'[^']*'|\d+")
 _POINTED = re.compile(r"(?P<pointer>/\S*): (?P<rest>.*)", re.DOTALL)
 
 
@@ -29,6 +33,7 @@ class Finding:
 
     level: Level
     problem: Problem
+    count: int = 1  # for how many it stands
 
     def __str__(self) -> str:
         """``file:line:column: error: pointer: message``, as editors read it."""
@@ -60,12 +65,35 @@ class Report:
     @property
     def errors(self) -> int:
         """How many things are wrong."""
-        return sum(finding.level == "error" for finding in self.findings)
+        return sum(finding.count for finding in self.findings if finding.level == "error")
 
     @property
     def warnings(self) -> int:
         """How many things are doubtful."""
-        return len(self.findings) - self.errors
+        return sum(finding.count for finding in self.findings if finding.level == "warning")
+
+    def settle(self) -> None:
+        """Put the findings in the order of their files; of very many of a kind, one says how many more there are."""
+        seen: Counter[tuple[str, ...]] = Counter()
+        kept: list[Finding] = []
+        rest: dict[tuple[str, ...], list[Finding]] = {}
+        for finding in sorted(self.findings, key=lambda each: _order(each.problem)):
+            kind = _kind(finding)
+            seen[kind] += finding.count
+            if seen[kind] <= OF_A_KIND:
+                kept.append(finding)
+            else:
+                rest.setdefault(kind, []).append(finding)
+        for alike in rest.values():
+            first, count = alike[0], sum(each.count for each in alike)
+            told = first
+            if count > 1:
+                more = f"(and {count - 1:,} more like this below, to line {alike[-1].problem.line})"
+                told = replace(
+                    first, problem=replace(first.problem, message=f"{first.problem.message} {more}"), count=count
+                )
+            kept.append(told)
+        self.findings = sorted(kept, key=lambda each: _order(each.problem))
 
     def add(self, level: Level, document: Document, pointer: str, message: str) -> None:
         """Add what is found at ``pointer`` of a document."""
@@ -104,6 +132,7 @@ class Report:
                 "level": finding.level,
                 **{name: getattr(finding.problem, name) for name in Problem.__slots__ if name != "cell"},
                 **({"cell": finding.problem.cell} if finding.problem.cell else {}),
+                **({"count": finding.count} if finding.count > 1 else {}),
             }
             for finding in self.findings
         ]
@@ -115,6 +144,16 @@ class Report:
             "problems": problems,
             **({"measures": [asdict(measure) for measure in self.measures]} if self.measures else {}),
         }
+
+
+def _order(problem: Problem) -> tuple[str, int, int]:
+    return problem.file, problem.line, problem.column
+
+
+def _kind(finding: Finding) -> tuple[str, ...]:
+    """What is alike in findings of one kind: all but the names, numbers and texts in them."""
+    problem = finding.problem
+    return finding.level, problem.file, _DIGITS.sub("#", problem.pointer), _PARTICULAR.sub("#", problem.message)
 
 
 def _column(letters: str) -> int:

@@ -7,7 +7,7 @@ Neither is imported before it is needed.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -80,11 +80,24 @@ def problems(
             Problem(where.name if isinstance(where, Document) else str(where), *of_version, "/schema_version", told)
         ]
     found = []
-    for pointer, is_key, message in wording.find(wanted, value, map(schema, names())):
+    finder = _finder(schema_or_name) if isinstance(schema_or_name, str) else wording.validator(wanted, _shipped())
+    for pointer, is_key, message in wording.find(finder, value):
         line, column = where.position(pointer, key=is_key) if isinstance(where, Document) else (0, 0)
         file = where.name if isinstance(where, Document) else str(where)
         found.append(Problem(file, line, column, pointer, message))
     return sorted(found, key=lambda problem: (problem.line, problem.column))
+
+
+@cache
+def _finder(name: str) -> Any:
+    """What finds the mistakes in values of the shipped schema ``name``, made once."""
+    from biasfw import wording  # noqa: PLC0415 - start-up time
+
+    return wording.validator(schema(name), _shipped())
+
+
+def _shipped() -> Iterator[dict[str, Any]]:
+    return map(schema, names())
 
 
 def newer(value: Any, known: int) -> str:

@@ -20,7 +20,7 @@ from biasfw.conformance import check
 from biasfw.errors import BiasfwError, UsageError
 from biasfw.findings import Report
 from biasfw.opening import open_file
-from biasfw.phrases import listed, shorten
+from biasfw.phrases import listed, many, shorten
 from biasfw.plugins import Plugins
 from biasfw.scaffolding import render
 from biasfw.textfile import FILE_LIMIT
@@ -101,7 +101,7 @@ def submit(folder: Path, contributors: Sequence[Contributor], output: Path | Non
 def _refuse(bundle: bundles.Bundle, reports: Sequence[Report]) -> None:
     errors = [finding for report in reports for finding in report.findings if finding.level == "error"]
     if errors:
-        count = f"{len(errors)} error{'' if len(errors) == 1 else 's'}"
+        count = many(sum(finding.count for finding in errors), "error")
         raise BiasfwError(f"{count} to mend first: {errors[0].problem}; see all: biasfw check {bundle.folder}")
     shipped = [entry for entry in bundle.written["splits"].values() if "files" in entry]
     if "forbidden" in [entry.get("redistribution", bundle.written["redistribution"]) for entry in shipped]:

@@ -32,11 +32,15 @@ _TYPES = {
 }
 
 
-def find(schema: Mapping[str, Any], value: Any, shipped: Iterable[Mapping[str, Any]]) -> list[Found]:
-    """Everything that is wrong with ``value``; ``shipped`` are the schemas that ``$ref`` may name by ``$id``."""
+def validator(schema: Mapping[str, Any], shipped: Iterable[Mapping[str, Any]]) -> Draft202012Validator:
+    """What finds the mistakes in a value; ``shipped`` are the schemas that ``$ref`` may name by ``$id``."""
     resources = [(each["$id"], DRAFT202012.create_resource(dict(each))) for each in shipped]
     registry: Any = Registry().with_resources(resources)
-    validator = Draft202012Validator(dict(schema), registry=registry)
+    return Draft202012Validator(dict(schema), registry=registry)
+
+
+def find(validator: Draft202012Validator, value: Any) -> list[Found]:
+    """Everything that is wrong with ``value``."""
     found = [problem for error in validator.iter_errors(value) for problem in _word(error)]
     return list(dict.fromkeys(found))
 

@@ -6,7 +6,7 @@ import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +30,9 @@ class Line:
     value: Any = None
     flaw: Problem | None = None
 
-    @cached_property
+    @property
     def _places(self) -> Places:
-        return locate(self.raw.decode("utf-8"))
+        return _located(self.raw)
 
     def problem(self, pointer: str, message: str, *, key: bool = False) -> Problem:
         """What is wrong at ``pointer``, with its exact place."""
@@ -46,6 +46,11 @@ class Line:
         values = {pointer: (self.number, offset + 1) for pointer, offset in places.values.items()}
         keys = {pointer: (self.number, offset + 1) for pointer, offset in places.keys.items()}
         return Document(str(self.path), self.value, values, keys)
+
+
+@lru_cache(maxsize=1)  # what is wrong with a row is told together
+def _located(raw: bytes) -> Places:
+    return locate(raw.decode("utf-8"))
 
 
 def read_lines(path: Path, limit: int = LINE_LIMIT) -> Iterator[Line]:
