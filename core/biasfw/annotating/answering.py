@@ -56,8 +56,6 @@ class Answering:
         if task is None or not agreed(self.folder, by, self.key):
             raise UsageError("that is no task of yours")
         row = {"task": task["task"], **{name: given[name] for name in _SAID if name in given}}
-        if task.get("control"):
-            row.pop("unbiased", None)
         if len(str(row.get("comment", ""))) > LONGEST:
             raise UsageError(f"a comment has at most {LONGEST} characters")
         with locked(self.folder):

@@ -1,4 +1,4 @@
-"""Who answers what: every item by k people, nobody their own items, orders and places at random."""
+"""Who answers what: every item by k people, nobody what they wrote or reviewed, orders and places at random."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import random
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from biasfw.scaffolding import write_new
 
 KEY, ANSWERS = "annotation.json", "answers.jsonl"
 QUESTIONS = ("suitable", "unbiased")
-OF_CONTROLS = ("suitable",)  # nothing in them is biased
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,6 @@ class Shown:
     context: str
     a: str
     b: str
-    questions: tuple[str, ...] = QUESTIONS
 
     @property
     def digest(self) -> str:
@@ -67,10 +65,12 @@ def draw(
 ) -> Drawn:
     """Blind tasks about all items of a bundle, its controls among them: they show who did not read.
 
-    ``people`` are pseudonyms that authors may be among; new ones are made up to ``count`` (at least ``per_item``).
+    Controls are asked both questions like any item, so that nobody can tell them by that; the first alone counts.
+    ``people`` are pseudonyms that authors and reviewers may be among; new ones are made up to ``count`` (at least
+    ``per_item``).
 
     Raises:
-        UsageError: the items are no pairs with a right reply, or too few people did not write one of them.
+        UsageError: the items are no pairs with a right reply, or too few people do not know one of them.
     """
     controls = bundle.manifest.get("controls", {}).get("categories", ())
     seeds = _pairs(bundle, plugins, controls)
@@ -80,16 +80,14 @@ def draw(
     rng = random.Random(number)  # noqa: S311 - orders, no secrets
     tasks, shown = [], {name: list[Shown]() for name in everybody}
     load: Counter[str] = Counter()
+    known = _known(bundle)
     for source in rng.sample(seeds, len(seeds)):
-        for name in _chosen(source, everybody, per_item, load, rng):
+        for name in _chosen(source, everybody, per_item, known, load, rng):
             load[name] += 1
             order = rng.sample([choice.key for choice in source.choices], 2)
             texts = {choice.key: choice.text for choice in source.choices}
             control = source.category in controls
-            seen = Shown(
-                secrets.token_hex(8), source.language, _context(source), texts[order[0]], texts[order[1]],
-                OF_CONTROLS if control else QUESTIONS,
-            )  # fmt: skip
+            seen = Shown(secrets.token_hex(8), source.language, _context(source), texts[order[0]], texts[order[1]])
             shown[name].append(seen)
             tasks.append(
                 {
@@ -138,12 +136,35 @@ def _context(seed: Seed) -> str:
     return "\n\n".join(value for value in seed.fields.values() if isinstance(value, str))
 
 
-def _chosen(source: Seed, everybody: Sequence[str], per_item: int, load: Counter[str], rng: random.Random) -> list[str]:
-    authors = source.metadata.get("authors", ())
-    able = [name for name in everybody if name not in authors]
+def _known(bundle: Bundle) -> dict[str, set[str]]:
+    """Item -> who wrote, reviewed, tried or decided about a version of it in the workbench around the bundle, if any.
+
+    They saw which reply is the biased one, also in drafts of the placebo arm and in versions that were not kept.
+    """
+    from biasfw.authoring.annotations import bench_around  # noqa: PLC0415 - loads late
+
+    bench = bench_around(bundle.folder)
+    found: dict[str, set[str]] = {}
+    for row in bench.log.rows() if bench is not None else ():
+        if row.get("by") and row.get("item"):
+            found.setdefault(row["item"], set()).add(row["by"])
+    return found
+
+
+def _chosen(
+    source: Seed,
+    everybody: Sequence[str],
+    per_item: int,
+    known: Mapping[str, Collection[str]],
+    load: Counter[str],
+    rng: random.Random,
+) -> list[str]:
+    told = (name for part in ("authors", "reviewers") for name in source.metadata.get(part, ()))
+    barred = {*told, *known.get(source.source_id, ())}
+    able = [name for name in everybody if name not in barred]
     if len(able) < per_item:
         raise UsageError(
-            f"{source.source_id} needs {per_item} people who did not write it, and there are {len(able)}; "
+            f"{source.source_id} needs {per_item} people who did not write or review it, and there are {len(able)}; "
             "add people with --annotators"
         )
     return sorted(able, key=lambda name: (load[name], rng.random()))[:per_item]

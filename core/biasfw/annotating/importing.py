@@ -93,10 +93,9 @@ def _checked(
             raise DataError(f"{where}: task {row['task']} stands twice; keep one")
         if len(row.get("comment", "")) > LONGEST:
             raise DataError(f"{where}: a comment of {len(row['comment'])} characters; {LONGEST} at most, shorten it")
-        given = {k: v for k, v in row.items() if k != "unbiased" or not tasks[row["task"]].get("control")}
-        if is_answer(given):
-            found[row["task"]] = given
-        empty += not is_answer(given)
+        if is_answer(row):
+            found[row["task"]] = row
+        empty += not is_answer(row)
     return found, empty
 
 

@@ -58,7 +58,7 @@ def page(annotator: str, shown: Sequence[Shown], language: str, consent: str) ->
 def data_of(annotator: str, shown: Sequence[Shown], language: str, consent: str) -> dict[str, Any]:
     """What the page of an annotator is made of, as plain data."""
     tasks = [
-        {"task": s.task, "language": s.language, "context": s.context, "a": s.a, "b": s.b, "questions": s.questions}
+        {"task": s.task, "language": s.language, "context": s.context, "a": s.a, "b": s.b, "questions": QUESTIONS}
         for s in shown
     ]
     return {
@@ -106,12 +106,12 @@ def _hash(text: str) -> str:
 
 
 def sheet(shown: Sequence[Shown], consent: str) -> bytes:
-    """The same as a CSV file: yes in the first row, then a, b or skip in two columns (- where nothing is asked)."""
+    """The same as a CSV file: yes in the first row, then a, b or skip in two columns."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     writer.writerow(COLUMNS)
     writer.writerow([CONSENT_ROW, guarded(cell_text(consent)), "", "", "", "", "", ""])
     for each in shown:
         texts = (guarded(cell_text(text)) for text in (each.context, each.a, each.b))
-        writer.writerow([each.task, *texts, *("" if name in each.questions else "-" for name in QUESTIONS), "", ""])
+        writer.writerow([each.task, *texts, "", "", "", ""])
     return out.getvalue().encode("utf-8-sig")

@@ -33,9 +33,6 @@ def small(tmp_path: Path) -> Path:
     }  # fmt: skip
     (tmp_path / "annotation.json").write_text(json.dumps(key), encoding="utf-8")
     for who, names in ((ONE, "13"), (TWO, "2")):
-        questions = {"3": ("suitable",)}
-        shown = [
-            Shown(n * 16, "ja", SECRET, "はい。", "いいえ。", questions.get(n, ("suitable", "unbiased"))) for n in names
-        ]
+        shown = [Shown(n * 16, "ja", SECRET, "はい。", "いいえ。") for n in names]
         (tmp_path / f"{who}.html").write_text(page(who, shown, "ja", CONSENT), encoding="utf-8")
     return tmp_path

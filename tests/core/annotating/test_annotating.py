@@ -21,7 +21,7 @@ from biasfw.annotating.importing import import_answers
 from biasfw.annotating.pages import COLUMNS, page, sheet
 from biasfw.annotating.results import results
 from biasfw.annotating.stored import load_answers, load_consents
-from biasfw.authoring.bench import Workbench
+from biasfw.authoring.bench import Workbench, open_bench
 from biasfw.authoring.drafts import seed_row
 from biasfw.authoring.files import write_rows
 from biasfw.authoring.starting import Start, start
@@ -81,7 +81,6 @@ def test_tasks_are_blind_balanced_and_never_ones_own(bundle: Path, installed: Pl
     assert len(tasks) == (12 + 10) * 5
     controls = {t["task"] for t in tasks if t.get("control")}
     assert len(controls) == 10 * 5
-    assert all((seen.questions == ("suitable",)) == (seen.task in controls) for s in drawn.shown.values() for seen in s)
     assert len(drawn.key["annotators"]) == 7
     assert not [t for t in tasks if t["annotator"] == "a-author00" and t["source_id"] == "region-00"]
     load = [sum(t["annotator"] == who for t in tasks) for who in drawn.key["annotators"]]
@@ -90,14 +89,31 @@ def test_tasks_are_blind_balanced_and_never_ones_own(bundle: Path, installed: Pl
     assert len(orders) == 2
     sequences = {tuple(t.context for t in shown) for shown in drawn.shown.values()}
     assert len(sequences) == 7
-    with pytest.raises(UsageError, match="needs 1 people who did not write it"):
+    with pytest.raises(UsageError, match="needs 1 people who did not write or review it"):
         draw(open_bundle(str(bundle), installed), installed, 1, ["a-author00"])
     for who, shown in drawn.shown.items():
         html, rows = page(who, shown, "ja", CONSENT), sheet(shown, CONSENT).decode("utf-8-sig")
+        asked = json.loads(html.partition('type="application/json">')[2].partition("</script>")[0])["tasks"]
+        assert {tuple(task["questions"]) for task in asked} == {("suitable", "unbiased")}
         for text in (html, rows):
             assert "region" not in text
             assert "stereotyped" not in text
             assert "gold" not in text
+
+
+def test_nobody_gets_what_they_reviewed_tried_or_wrote_without_feedback(bundle: Path, installed: Plugins) -> None:
+    bench = open_bench(bundle)
+    saw = {"region-02": "a-reviewer", "region-04": "a-placebo0", "gender-03": "a-skipped0"}
+    texts = {"language": "en", "category": "region", "context": "c", "unbiased": "u", "biased": "b"}
+    bench.log.append("review", by="a-reviewer", item="region-02", version=0, member=False, ok=True, reason=None)
+    bench.log.append(
+        "draft", by="a-placebo0", item="region-04", version=0, arm="placebo", draft=texts, changed=["context"]
+    )
+    bench.log.append("flag", by="a-skipped0", item="gender-03", reason="no")
+    drawn = draw(open_bundle(str(bundle), installed), installed, 2, list(saw.values()), seed=1)
+    given = {(t["source_id"], t["annotator"]) for t in drawn.key["tasks"]}
+    assert not given & set(saw.items())
+    assert {who for _, who in given} == set(saw.values())  # but they get others
 
 
 def test_the_page_holds_hostile_text_as_data(bundle: Path, installed: Plugins) -> None:
@@ -130,7 +146,7 @@ def test_answers_are_checked_merged_and_never_overwritten_unseen(folder: Path) -
         import_answers(folder, changed)
     assert {row["suitable"] for row in load_answers(folder).values()} == {"a"}
     assert import_answers(folder, changed, replace=True).replaced == 22
-    assert [row.get("unbiased") for row in load_answers(folder).values()].count("skip") == 12  # nothing about controls
+    assert [row.get("unbiased") for row in load_answers(folder).values()].count("skip") == 22
     file.write_text(json.dumps({"annotator": who, "consent": {"yes": False}, "answers": []}), encoding="utf-8")
     assert import_answers(folder, file).new == 0
     for wrong, message in (
@@ -174,7 +190,7 @@ def test_a_sheet_comes_back(folder: Path) -> None:
     path = folder / f"{who}.csv"
     consent, *rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
     assert consent["task"] == "consent"
-    assert {row["unbiased"] for row in rows if row["task"] in controls} == {"-"}
+    assert {row["unbiased"] for row in rows} == {""}  # controls are asked the same: nobody can tell them
     rows.sort(key=lambda row: row["task"] in controls)
     for row in rows[:3]:
         row |= {"suitable": "A", "unbiased": "skip", "context": row["context"].removeprefix("'")}

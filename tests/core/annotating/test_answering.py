@@ -65,7 +65,7 @@ def test_answers_are_on_the_disk_at_once_and_ones_own(small: Path) -> None:
     day = stored["1" * 16]["day"]
     assert stored == {
         "1" * 16: {"task": "1" * 16, "suitable": "b", "day": day},
-        "3" * 16: {"task": "3" * 16, "suitable": "a", "day": day},  # a control is asked one question
+        "3" * 16: {"task": "3" * 16, "suitable": "a", "unbiased": "a", "day": day},
     }
     assert Tab(small, ONE).get("api/tasks").json()["answers"]["1" * 16] == {"suitable": "b"}  # after a restart
     tab.post("answer", {"task": "2" * 16, "suitable": "a"}, 400)  # somebody else's
