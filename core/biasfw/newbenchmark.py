@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from biasfw import tags
+from biasfw.asciikeys import ascii_key
 from biasfw.errors import BiasfwError, UsageError
 from biasfw.opening import unwritable
 from biasfw.phrases import shorten
@@ -69,7 +70,9 @@ class NewBenchmark:
         """
         for what, key in (("name", self.name), *(("category", category) for category in self.categories)):
             if not re.fullmatch(_KEY, key):
-                hint = "write small letters, digits, hyphens and underscores, beginning with a letter"
+                hint = "write small letters a to z, digits, hyphens and underscores, beginning with a letter"
+                if near := ascii_key(key):
+                    hint = f'did you mean "{near}"? {hint}'
                 raise UsageError(f"the {what} {shorten(key)} cannot be used; {hint}")
             if len(key) > _LONGEST:
                 long = f"the {what} {shorten(key)} has {len(key)} characters"
@@ -182,6 +185,7 @@ def _values(new: NewBenchmark, items: Sequence[dict[str, Any]]) -> dict[str, Any
         "name": new.name,
         "task": new.task,
         "languages": new.languages,
+        "others": [tag for tag in new.languages if tag.partition("-")[0] != "en"],
         "region": new.region,
         "categories": categories,
         "count": len(items) // len(new.languages),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from biasfw import schemas
+from biasfw.asciikeys import ascii_key
 from biasfw.document import child
 from biasfw.errors import DataError
 from biasfw.phrases import did_you_mean, listed, shorten
@@ -196,7 +197,9 @@ def _take(columns: Columns, numbers: dict[str, dict[int, int]], index: int, name
     elif re.fullmatch(schemas.schema("item")["$defs"]["field"]["pattern"], name):
         columns.plain[index] = name
     else:
-        hint = "write letters, digits and underscores, beginning with a letter, or begin it with # if it is a note"
+        hint = "write letters a to z, digits and underscores, beginning with a letter, or # before a note"
+        if near := ascii_key(name):
+            hint = f'did you mean "{near}"? {hint}'
         return f"{shorten(name)} cannot name a field; {hint}"
     return ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,8 +40,13 @@ def check_file(report: Report, path: Path) -> None:
         return  # its own check says why
     for number, line in enumerate(lines, start=1):
         if mark := _MARK.search(line):
-            rest = line[mark.end() :].strip(" :\"'}")[:_SHOWN]
+            rest = _cut(line[mark.end() :].strip(" :\"'}"))
             _warn(report, f"{path}", number, mark.start() + 1, f"left to do: {rest or 'replace this line'}")
+
+
+def _cut(text: str) -> str:
+    """The beginning of a text, to the end of a word."""
+    return textwrap.shorten(text, _SHOWN, placeholder=" …") if " " in text[:_SHOWN] else text[:_SHOWN]
 
 
 def check_items(seen: Inspected, split: Split) -> None:

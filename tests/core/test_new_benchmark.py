@@ -226,3 +226,47 @@ def test_elsewhere_it_takes_defaults_and_asks_nothing(tmp_path: Path) -> None:
     manifest = bundles.load(tmp_path / "plain").manifest
     assert (manifest["task"], manifest["languages"], manifest["region"]) == ("choice", ["en"], "international")
     assert f"biasfw check {tmp_path / 'plain'}" in result.output
+
+
+@pytest.mark.parametrize("task", ["choice", "labels"])
+def test_english_in_another_language_is_marked(tmp_path: Path, installed: Plugins, task: str) -> None:
+    folder = made(tmp_path, task=task, languages=("tr",), categories=("komsuluk", "is"))
+    lines = (folder / "benchmark.yaml").read_text(encoding="utf-8").splitlines()
+    for key in ("categories:", "list_style:")[: 1 + (task == "labels")]:
+        assert "# TODO: " in lines[lines.index(key) + 1], key
+    found = [each.problem for each in check(str(folder), installed)[0].findings]
+    assert [each.message for each in found if each.pointer == "/list_style/tr"] == (
+        ['", and " is English, and stands in prompts in tr; write it as it is written in that language']
+        if task == "labels"
+        else []
+    )
+
+
+def test_english_in_english_is_not(tmp_path: Path, installed: Plugins) -> None:
+    folder = made(tmp_path, task="labels", languages=("en",))
+    lines = (folder / "benchmark.yaml").read_text(encoding="utf-8").splitlines()
+    assert not any("TODO" in lines[lines.index(key) + 1] for key in ("categories:", "list_style:"))
+    assert not any("is English" in str(each) for each in check(str(folder), installed)[0].findings)
+
+
+@pytest.mark.parametrize(
+    ("given", "near"), [("komşuluk", "komsuluk"), ("İş", "is"), ("Straße", "strasse"), ("ışık hızı", "isik_hizi")]
+)
+def test_a_key_in_plain_letters_is_proposed(tmp_path: Path, given: str, near: str) -> None:
+    with pytest.raises(UsageError, match=f'did you mean "{near}"'):
+        made(tmp_path, categories=(given,))
+    with pytest.raises(UsageError) as caught:
+        made(tmp_path, categories=("仕事",))
+    assert "did you mean" not in str(caught.value)
+
+
+def test_the_count_of_the_examples_is_marked_and_no_word_is_cut(tmp_path: Path, installed: Plugins) -> None:
+    folder = made(tmp_path)
+    text = (folder / "DATASHEET.md").read_text(encoding="utf-8")
+    assert all(line.startswith("TODO") for line in text.splitlines() if "8 items" in line)
+    both = text + (folder / "benchmark.yaml").read_text(encoding="utf-8")
+    words = set(both.replace('"', " ").replace("\n", " ").split())
+    for each in check(str(folder), installed)[0].findings:
+        said = each.problem.message.partition("left to do: ")[2].removesuffix("…").split()
+        if said and Path(each.problem.file).name != "items.jsonl" and said != ["replace", "this", "line"]:
+            assert said[-1] in {word.strip("}'") for word in words} | words, each

@@ -12,7 +12,7 @@ from biasfw import schemas, seedcheck
 from biasfw.document import child
 from biasfw.errors import BiasfwError
 from biasfw.oddtext import IN_KEY, ODD, odd
-from biasfw.phrases import shorten
+from biasfw.phrases import many, shorten
 from biasfw.records import Seed
 from biasfw.rows import Row
 from biasfw.schemas import Problem
@@ -59,6 +59,7 @@ class Items:
     errors: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
     unsure: frozenset[str] = frozenset()  # what the header of a sheet leaves open
+    _uncomposed: list[tuple[Place, str, str]] = field(default_factory=list)  # texts of the file that is read
     _seen: dict[tuple[str, ...], tuple[str, str]] = field(default_factory=dict)
 
     def read(self, path: Path) -> None:
@@ -87,6 +88,7 @@ class Items:
                 else:
                     self.errors += [place(each.pointer, each.message) for each in schemas.problems("item", value)]
         finally:
+            self._tell_form()
             self.errors += [problem_of(each) for each in header]
 
     def _take(self, seed: Seed, value: Mapping[str, Any], place: Place, row: _Row) -> None:
@@ -132,8 +134,18 @@ class Items:
             (self.warnings if each.grade == "doubtful" else found).append(place(each.pointer, each.message))
         for pointer, text in texts(value):
             if not text.isascii() and not ODD.search(text) and not unicodedata.is_normalized("NFC", text):
-                what = f"{shorten(text)} is not in the composed form of Unicode (NFC)"
-                self.warnings.append(place(pointer, f"{what}; type it again, or convert the file"))
+                self._uncomposed.append((place, pointer, text))
+
+    def _tell_form(self) -> None:
+        """Warn once of the texts of a file that are not in the composed form."""
+        if not self._uncomposed:
+            return
+        place, pointer, text = self._uncomposed[0]
+        count, rows = len(self._uncomposed), len({id(each[0]) for each in self._uncomposed})
+        more = f" (one of {many(count, 'text')} in {many(rows, 'row')} of the file)" if count > 1 else ""
+        what = f"{shorten(text)} is not in the composed form of Unicode (NFC){more}"
+        self.warnings.append(place(pointer, f"{what}; type it again, or convert the file"))
+        self._uncomposed.clear()
 
     def _flaws(self, seed: Seed) -> Iterator[tuple[str, str]]:
         if self.manifest is None:

@@ -81,6 +81,7 @@ class _Table:
     path: Path
     wishes: Wishes
     rows: list[tuple[int, Mapping[str, Any], Place]] = field(default_factory=list)
+    uncomposed: list[tuple[Place, str, str]] = field(default_factory=list)
 
     def check(self) -> None:
         """Add everything that is wrong."""
@@ -89,6 +90,7 @@ class _Table:
             self._values(value, place)
             if self.wishes.placeholder:
                 self._placeholder(value, place)
+        self._form()
         self._ids()
         self._missing()
         if not self.rows and not self.report.errors:
@@ -134,8 +136,16 @@ class _Table:
                 odd = "U+0000" if "\x00" in text else "U+FFFD, which stands for a character that was lost"
                 self._error(place(pointer, f"the text holds {odd}; write it again"))
             elif not unicodedata.is_normalized("NFC", text):
-                what = f"{shorten(text)} is not in the composed form of Unicode (NFC); convert the file"
-                self.report.findings.append(Finding("warning", place(pointer, what)))
+                self.uncomposed.append((place, pointer, text))
+
+    def _form(self) -> None:
+        """Warn once of the texts that are not in the composed form."""
+        if self.uncomposed:
+            place, pointer, text = self.uncomposed[0]
+            count = len(self.uncomposed)
+            more = f" (one of {many(count, 'text')} of the file)" if count > 1 else ""
+            what = f"{shorten(text)} is not in the composed form of Unicode (NFC){more}; convert the file"
+            self.report.findings.append(Finding("warning", place(pointer, what)))
 
     def _ids(self) -> None:
         names = [name for name in IDS if any(name in value for _, value, _ in self.rows)]

@@ -20,7 +20,7 @@ languages: [en, sw]
 region: Kenya
 licence: CC0-1.0
 citation: {text: Written as an example of a test., url: "https://example.org/neighbours"}
-content_warning: none
+content_warning: invented prejudices about neighbours
 interpretation:
   construct: the share of dialogues in which the unbiased reply is preferred
   does_not_show: anything about people

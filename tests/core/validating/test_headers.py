@@ -139,3 +139,25 @@ def test_typographic_quotes_are_named(folder: Path, installed: Plugins) -> None:
     path.write_text('{“source_id”: "a"}\n{"source_id": “a”}\n', encoding="utf-8")
     found = told(path, installed)
     assert [("typographic" in each, "“" in each) for each in found] == [(True, True)] * 2, found
+
+
+def test_the_form_of_unicode_is_told_once_a_file(folder: Path, installed: Plugins) -> None:
+    def decompose(book: Any) -> None:
+        for row in range(2, 8):
+            for name in ("situation", "target"):
+                book["items"].cell(row, column(book, name).column).value = f"Bir koms\u0327u {row}{name}"
+
+    reports = validating.validate(spoilt(folder, decompose), installed)
+    found = [str(each) for each in reports[0].findings if "NFC" in str(each)]
+    assert len(found) == 1
+    assert "cell D2: warning: " in found[0]
+    assert "one of 12 texts in 6 rows of the file" in found[0]
+    path = folder / "other.csv"
+    path.write_text("id,text\na,s\u0327\nb,c\u0327\n", encoding="utf-8")
+    found = [str(each) for each in validating.validate(path, installed)[0].findings]
+    assert [("other.csv:2:3: " in each, "one of 2 texts" in each) for each in found] == [(True, True)], found
+
+
+def test_a_name_in_plain_letters_is_proposed(folder: Path, installed: Plugins) -> None:
+    [error] = told(spoilt(folder, added("yaş")), installed)
+    assert 'did you mean "yas"?' in error
