@@ -7,6 +7,7 @@ import os
 import sys
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 
 import click
 
@@ -39,6 +40,9 @@ _COMMANDS = {  # name -> the first line of its help, so that `biasfw --help` imp
     "plugins": "Show plugins: what each offers, and why one was set aside.",
     "doctor": "Check this installation.",
 }
+
+
+_STORING = ("run", "judge")  # what they have done so far is kept
 
 
 def builtin() -> dict[str, click.Command]:
@@ -122,12 +126,24 @@ def app(debug: bool) -> None:
         os.environ["BIASFW_DEBUG"] = "1"
 
 
+def _called() -> str:
+    """The command that was asked for."""
+    return next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+
+
+def _streams() -> None:
+    """Where to write: a terminal without UTF-8 gets escapes, not an error; a stream that was closed gets nothing."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for the whole process
+        elif isinstance(stream := getattr(sys, name), TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def main() -> None:
     """Entry point: errors are one line with the way out; exit codes 0 done, 1 error, 2 usage, 3 incomplete."""
     code = 0
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # a terminal without UTF-8 gets escapes, not an error
-            stream.reconfigure(errors="backslashreplace")
+    _streams()
     try:
         if "_BIASFW_COMPLETE" in os.environ:
             app.main(prog_name="biasfw")  # answers the shell's question and leaves
@@ -140,7 +156,8 @@ def main() -> None:
         show(failure)
         code = failure.exit_code
     except (KeyboardInterrupt, click.Abort):
-        click.echo("stopped; what was answered is stored, and the same command goes on from there", err=True)
+        stored = "; what was answered is stored, and the same command goes on from there"
+        click.echo(f"stopped{stored if _called() in _STORING else ''}", err=True)
         code = 130
     except BrokenPipeError:  # `biasfw list | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
