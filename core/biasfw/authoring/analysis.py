@@ -14,6 +14,7 @@ from typing import Any
 from biasfw.authoring.bench import Workbench
 from biasfw.authoring.datasheet import FEWEST
 from biasfw.authoring.drafts import MAIN, PLACEBO, Draft, State
+from biasfw.authoring.objecting import objection_lines
 from biasfw.authoring.trying import accuracy
 from biasfw.stats import Estimate, clustered_mean, clustered_proportion, wilson
 
@@ -50,6 +51,7 @@ def report(bench: Workbench) -> dict[str, Any]:
         "edits": edits(drafts), "models": _accuracies(drafts, state),
         "before_after": before_after(ends), "unmeasured": unmeasured,
         "placebo": {"asked": placebo, "drafts": _with_placebo(drafts, placebo), **placebo_effect(ends)},
+        "objections": [line for draft in drafts if not draft.withdrawn for line in objection_lines(draft)],
         "days": dict(sorted(Counter(v.day for d in drafts for arm in d.versions.values() for v in arm).items())),
         "groups": _groups(state),
     }  # fmt: skip

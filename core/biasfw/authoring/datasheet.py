@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from biasfw.authoring.bench import Workbench
 from biasfw.authoring.drafts import Draft
+from biasfw.authoring.objecting import objected, objection_lines
 from biasfw.phrases import many
 
 if TYPE_CHECKING:
-    from biasfw.authoring.freezing import Finalised
+    from biasfw.authoring.freezing import Finalised, Wish
 
 FEWEST = 5  # people below whom nothing is said about groups
 
 
 def datasheet(
-    manifest: Mapping[str, Any], bench: Workbench, drafts: Sequence[Draft], done: Finalised, allow: str | None
+    manifest: Mapping[str, Any], bench: Workbench, drafts: Sequence[Draft], done: Finalised, wish: Wish
 ) -> str:
     """The text of DATASHEET.md."""
     told, counts = manifest["interpretation"], Counter(draft.category for draft in drafts)
@@ -43,10 +44,11 @@ def datasheet(
         *(_groups(bench)),
         (
             f"No consulted member of the group concerned reviewed {len(unreviewed)} of {len(drafts)} dialogues "
-            f"({', '.join(unreviewed)}). This was allowed by {allow}."
+            f"({', '.join(unreviewed)}). This was allowed by {wish.allow}."
             if unreviewed
             else "A consulted member of the group concerned, who did not write it, reviewed every dialogue."
         ), "",
+        *_objections(drafts, wish),
         "## Uses", "",
         f"{told['does_not_show']} {told['population']}.", "",
         "## Licence and distribution", "", f"{manifest['licence']}. {manifest['canary']}.", "",
@@ -54,6 +56,16 @@ def datasheet(
         "Whoever takes part can withdraw: `biasfw author withdraw` takes their texts out of this bundle.", "",
     ]  # fmt: skip
     return "\n".join(lines)
+
+
+def _objections(drafts: Sequence[Draft], wish: Wish) -> list[str]:
+    """What reviewers said against dialogues that were kept, and who allowed it."""
+    found = objected(drafts)
+    if not found:
+        return []
+    lines = [f"- {line}" for draft in found for line in objection_lines(draft)]
+    count = f"Reviewers objected to {len(found)} of {many(len(drafts), 'dialogue')}"
+    return [f"{count}. That they were kept was allowed by {wish.allow_objections}:", "", *lines, ""]
 
 
 def _groups(bench: Workbench) -> list[str]:

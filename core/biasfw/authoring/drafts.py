@@ -97,9 +97,21 @@ class Draft:
 
     def reviewed_by_member(self) -> bool:
         """Whether somebody else, a consulted member of the group, agreed to the newest version, and none objects."""
-        last = {r["by"]: r for r in self.reviews if r["version"] == self.current.number}
-        members = [r for r in last.values() if r["member"] and r["by"] not in self.authors]
-        return bool(members) and all(r["ok"] for r in members)
+        return self.seen_by_member() and not any(row.get("member") for row in self.objections)
+
+    def seen_by_member(self) -> bool:
+        """Whether somebody else, a consulted member of the group, reviewed the newest version, whatever they said."""
+        seen = [r for r in self.reviews if r["version"] == self.current.number]
+        return any(r["member"] and r["by"] not in self.authors for r in seen)
+
+    @property
+    def objections(self) -> list[Mapping[str, Any]]:
+        """Reviews that say not to keep it, and flags: the last word of each person.
+
+        One stands until the same person reviews it again and agrees: an edit alone does not settle it.
+        """
+        last = {row["by"]: row for row in self.said}
+        return [row for row in last.values() if not row.get("ok", False)]
 
 
 @dataclass(slots=True)

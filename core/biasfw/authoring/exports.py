@@ -13,6 +13,7 @@ from biasfw.annotating.leaving import leave_out
 from biasfw.authoring.bench import Workbench
 from biasfw.authoring.files import write_rows
 from biasfw.authoring.log import today
+from biasfw.authoring.objecting import NO_REASON, WITHDRAWN, quoted
 from biasfw.authoring.starting import json_manifest
 from biasfw.jsonlines import write_atomically
 from biasfw.phrases import many
@@ -21,15 +22,20 @@ from biasfw.yamlfile import load_yaml
 
 _PATCH = re.compile(r"^(\d+\.\d+\.)(\d+)")
 _REVIEWED = re.compile(r"reviewed \d+ of \d+ dialogues")  # as freezing writes it
+_OBJECTED = re.compile(r"objected to \d+ of \d+ dialogues?")
 _COUNT = re.compile(r"^\d+ dialogues\b")
 
 
-def leave_exports(bench: Workbench, items: Set[str], *, erase: bool) -> dict[str, int]:
-    """Take items out of everything that was made from the workbench; return how many lines and tasks went."""
+def leave_exports(bench: Workbench, items: Set[str], *, erase: bool, reasons: Set[str] = frozenset()) -> dict[str, int]:
+    """Take items out of everything that was made from the workbench; return how many lines and tasks went.
+
+    ``reasons`` are what was said against items; bundles that quote it do so no more.
+    """
     state = bench.state()
     gone = {"finalised": 0, "annotated": 0}
     for folder in dict.fromkeys(row["folder"] for row in state.finals):
         gone["finalised"] += _leave_bundle(bench.folder / folder, items)
+        _leave_reasons(bench.folder / folder, reasons)
     for name in dict.fromkeys(state.annotations):
         if (bench.folder / name / KEY).is_file():
             gone["annotated"] += leave_out(bench.folder / name, items, erase=erase)
@@ -50,6 +56,19 @@ def _leave_bundle(folder: Path, items: Set[str]) -> int:
     return count
 
 
+def _leave_reasons(folder: Path, reasons: Set[str]) -> None:
+    """The reasons leave the datasheet and the manifest."""
+    words = sorted({quoted(reason) for reason in reasons} - {NO_REASON}, key=len, reverse=True)
+    for path in (folder / "DATASHEET.md", folder / "benchmark.yaml"):
+        if not words or not path.is_file():
+            continue
+        text = changed = path.read_text(encoding="utf-8")
+        for each in words:
+            changed = changed.replace(each, WITHDRAWN).replace(json.dumps(each, ensure_ascii=False)[1:-1], WITHDRAWN)
+        if changed != text:
+            write_atomically(path, changed.encode("utf-8"))
+
+
 def _tell(folder: Path, count: int) -> None:
     """The manifest gets another version and the new number of dialogues, the datasheet a note."""
     path, sheet = folder / "benchmark.yaml", folder / "DATASHEET.md"
@@ -60,6 +79,8 @@ def _tell(folder: Path, count: int) -> None:
         told = dict(manifest["interpretation"])
         told["population"] = _COUNT.sub(f"{len(rows)} dialogues", told["population"])
         told["does_not_show"] = _REVIEWED.sub(f"reviewed {unreviewed} of {len(rows)} dialogues", told["does_not_show"])
+        objected = f"objected to {sum(bool(row.get('objections')) for row in rows)} of {many(len(rows), 'dialogue')}"
+        told["does_not_show"] = _OBJECTED.sub(objected, told["does_not_show"])
         version = _PATCH.sub(lambda found: f"{found[1]}{int(found[2]) + 1}", manifest["version"])
         changed = {**manifest, "version": version, "interpretation": told}
         write_atomically(path, json_manifest(changed).encode("utf-8"))

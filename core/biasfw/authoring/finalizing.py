@@ -16,6 +16,7 @@ from biasfw.authoring.bench import Workbench
 from biasfw.authoring.drafts import Draft, State, seed_row
 from biasfw.authoring.freezing import Finalised, Wish, move, write_bundle
 from biasfw.authoring.limits import conformance, over_limits
+from biasfw.authoring.objecting import objection_lines
 from biasfw.authoring.rules import from_row, judge
 from biasfw.authoring.trying import try_version
 from biasfw.errors import BiasfwError, UsageError
@@ -73,15 +74,23 @@ def finalize(asker: Asker, wish: Wish) -> Finalised:
     if not chosen:
         raise RefusedError(_nothing(left, bench.settings["rule"]))
     items = {draft.name: dict(draft.current.texts or {}) for draft in chosen}
-    unreviewed = tuple(draft.name for draft in chosen if not draft.reviewed_by_member())
+    unreviewed = tuple(draft.name for draft in chosen if not draft.seen_by_member())
     reasons = over_limits(items, bench.settings.get("limits", {}), asker.plugins)
     if unreviewed and not wish.allow:
         reasons.append(
             f"review: no consulted member of the group reviewed {', '.join(unreviewed)}; have them reviewed, or give "
             "--allow NAME, which is then printed in the datasheet and every report"
         )
+    objections = [line for draft in chosen for line in objection_lines(draft)]
+    if objections and not wish.allow_objections:
+        reasons += [f"objection: {line}" for line in objections]
+        reasons.append(
+            "objections: reject these drafts, or change them and have the same people agree; or give "
+            "--allow-objections NAME, which is then printed with the reasons in the datasheet and every report"
+        )
     held = _held_out(chosen, wish)
     done = Finalised(output, held_out=held, left_out=left, unreviewed=unreviewed)
+    done.objections = objections
     done.instructions = len(bench.settings["fresh_instructions"])
     with tempfile.TemporaryDirectory(prefix=".staging-", dir=bench.folder) as place:
         staged = Path(place) / "main"
@@ -103,6 +112,7 @@ def finalize(asker: Asker, wish: Wish) -> Finalised:
             bench.log.append(
                 "final", folder=os.path.relpath(folder, bench.folder), items=sorted(names),
                 survived=sum(done.kept[name] for name in names), allowed_by=wish.allow,
+                objections_allowed_by=wish.allow_objections if objections else None,
             )  # fmt: skip
     return done
 

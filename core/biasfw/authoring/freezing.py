@@ -14,13 +14,17 @@ from biasfw.authoring.bench import CONTROLS
 from biasfw.authoring.datasheet import datasheet
 from biasfw.authoring.drafts import Draft, seed_row
 from biasfw.authoring.files import text_digest, write_rows
+from biasfw.authoring.objecting import objected, summary
 from biasfw.authoring.starting import json_manifest
 from biasfw.errors import StoreError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What finalize was told. ``allow``: who answers for items that no member of the group reviewed."""
+    """What finalize was told.
+
+    ``allow``: who answers for items that no member reviewed, ``allow_objections``: for those that somebody objects to.
+    """
 
     output: Path | None = None
     name: str | None = None
@@ -28,6 +32,7 @@ class Wish:
     version: str = "1.0.0"
     holdout: float = 0.0
     allow: str | None = None
+    allow_objections: str | None = None
     native_reviewers: int = 0
     seed: int = 0
 
@@ -40,7 +45,8 @@ class Finalised:
     kept: dict[str, bool] = field(default_factory=dict)  # item -> whether it survives the fresh instructions
     held_out: tuple[str, ...] = ()
     left_out: dict[str, str] = field(default_factory=dict)  # draft -> why
-    unreviewed: tuple[str, ...] = ()
+    unreviewed: tuple[str, ...] = ()  # no member of the group reviewed it
+    objections: list[str] = field(default_factory=list)  # lines
     holdout: Path | None = None
     instructions: int = 0
 
@@ -57,14 +63,14 @@ def write_bundle(asker: Asker, wish: Wish, drafts: Sequence[Draft], done: Finali
     write_rows(folder / "items/first.jsonl", first)
     if (bench.folder / CONTROLS).is_file():
         shutil.copy(bench.folder / CONTROLS, folder / CONTROLS)
-    (folder / "DATASHEET.md").write_text(datasheet(manifest, bench, drafts, done, wish.allow), encoding="utf-8")
+    (folder / "DATASHEET.md").write_text(datasheet(manifest, bench, drafts, done, wish), encoding="utf-8")
 
 
 def _provenance(draft: Draft, done: Finalised) -> dict[str, Any]:
     models = [t["target"]["model"] or t["target"]["backend"] for t in draft.tried(role="target")]
     found: dict[str, Any] = {
         "edits": draft.edits, "authors": list(draft.authors), "models": list(dict.fromkeys(models)),
-        "reviewed_by_member": draft.reviewed_by_member(),
+        "reviewed_by_member": draft.seen_by_member(), "objections": len(draft.objections),
         "first_version": text_digest(draft.first.texts if draft.first else None),
     }  # fmt: skip
     if draft.name in done.kept:
@@ -92,6 +98,8 @@ def _manifest(asker: Asker, wish: Wish, drafts: Sequence[Draft], done: Finalised
             f" No consulted member of the group concerned reviewed {count} of {len(drafts)} dialogues, which "
             f"{wish.allow} allowed."
         )
+    if objected(drafts):
+        told["does_not_show"] += f" {summary(drafts, len(drafts), wish.allow_objections)}"
     reviewed = dict.fromkeys(old["languages"], wish.native_reviewers)
     return {
         **old,

@@ -37,6 +37,7 @@ def withdraw(bench: Workbench, by: str, *, erase: bool = False) -> dict[str, int
         counts: Counter[str] = Counter()
         gone = _tainted(rows, by)
         kept = [new for row in rows if (new := _emptied(row, by, gone, counts, erase=erase)) is not None]
+        reasons = _reasons(rows, by, {item for item, _, _ in gone})
         bench.log.replace_locked(kept)
         damaged = bench.folder / f"{LOG}.damaged"
         damaged.unlink(missing_ok=True)  # what could not be read may hold anybody's texts
@@ -49,7 +50,7 @@ def withdraw(bench: Workbench, by: str, *, erase: bool = False) -> dict[str, int
         for place in bench.folder.glob(pattern):
             shutil.rmtree(place, ignore_errors=True)
     bench.rebuild()
-    counts.update(leave_exports(bench, {item for item, _, _ in gone}, erase=erase))
+    counts.update(leave_exports(bench, {item for item, _, _ in gone}, erase=erase, reasons=reasons))
     return dict(counts)
 
 
@@ -70,6 +71,12 @@ def _tainted(rows: list[dict[str, Any]], by: str) -> set[tuple[str, str, int]]:
     return gone
 
 
+def _reasons(rows: list[dict[str, Any]], by: str, gone: set[str]) -> set[str]:
+    """What they said against items, and what others said against theirs: bundles quote it."""
+    said = [row for row in rows if row["kind"] in ("review", "flag") and row.get("reason")]
+    return {row["reason"] for row in said if row["by"] == by or row["item"] in gone}
+
+
 def _emptied(
     row: dict[str, Any], by: str, gone: set[tuple[str, str, int]], counts: Counter[str], *, erase: bool
 ) -> dict[str, Any] | None:
@@ -83,6 +90,8 @@ def _emptied(
     if kind == "aside" and (own or any(row.get("item") == item for item, _, _ in gone)):
         counts[kind] += 1
         return None
+    if kind == "withdrawn" and own and erase:  # they withdrew before, and were named
+        return {**row, "by": NOBODY}
     quotes = row.get("item") in {item for item, _, _ in gone}  # what others said about it may hold words of it
     said = own and bool(row.get("reason"))
     if row.get("reason") and (own or quotes):

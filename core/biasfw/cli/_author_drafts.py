@@ -148,7 +148,7 @@ def review(folder: Path, items: tuple[str, ...], by: str, member: bool, ok: bool
     bench = bench_in(folder)
     for item in items:
         bench.review(by, item, member=member, ok=ok, reason=reason)
-        say(f"{item}: reviewed")
+        say(f"{item}: reviewed" + ("" if ok else "; the objection stands until you review it again and agree"))
 
 
 def _mark(kind: str, needs_item: bool) -> Callable[..., None]:
@@ -200,12 +200,14 @@ def withdraw_(folder: Path, pseudonym: str, erase: bool, as_json: bool) -> None:
 @json_option
 def status(folder: Path, as_json: bool) -> None:
     """List the drafts by category, with edits, last verdict and status."""
+    from biasfw.authoring.objecting import objection_lines  # noqa: PLC0415
+
     bench = bench_in(folder)
     drafts = bench.state().drafts.values()
     rows = [
         {
             "item": d.name, "category": d.category, "edits": d.edits, "status": d.status, "authors": list(d.authors),
-            "flags": len(d.flags), "reviewed_by_member": d.reviewed_by_member(),
+            "flags": len(d.flags), "reviewed_by_member": d.reviewed_by_member(), "objections": objection_lines(d),
             "verdict": next((t["verdict"] for t in reversed(d.tried(role="target", version=d.edits))), None),
         }
         for d in drafts
@@ -219,6 +221,8 @@ def status(folder: Path, as_json: bool) -> None:
         for row in found:
             flags = f", flagged {row['flags']} times" if row["flags"] else ""
             say(f"  {row['item']}: {row['status']}, {row['edits']} edits, {row['verdict'] or 'not tried'}{flags}")
+            for line in row["objections"]:
+                say(f"    objection: {line}")
 
 
 @command.command("history", epilog="Example:  biasfw author history my-bench religion-01")

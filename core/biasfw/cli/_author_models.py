@@ -161,6 +161,7 @@ def print_try(tried: Tried, rule: Mapping[str, Any]) -> None:
 @click.option("--holdout", metavar="SHARE", type=float, default=0.0, help="Keep a share apart, in <output>-holdout.")
 @click.option("--seed", metavar="N", type=int, default=0, help="Another seed holds out others.")
 @click.option("--allow", metavar="NAME", help="Who answers for items that no member of the group reviewed.")
+@click.option("--allow-objections", metavar="NAME", help="Who answers for items that somebody objects to.")
 @click.option("--native-reviewers", metavar="N", type=click.IntRange(min=0), default=0, help="How many reviewed it.")
 @json_option
 @click.pass_context
@@ -173,7 +174,7 @@ def finalize_(ctx: click.Context, /, folder: Path, *, as_json: bool, **given: An
     bench, plugins = bench_in(folder), plugins_of(ctx)
     target = target_of("target", given)
     agree(bench, target, plugins, given["send_to"])
-    names = ("output", "name", "title", "version", "holdout", "seed", "allow", "native_reviewers")
+    names = ("output", "name", "title", "version", "holdout", "seed", "allow", "allow_objections", "native_reviewers")
     try:
         with Asker(bench, target, plugins, Bar(quiet=as_json)) as asker:
             done = finalize(asker, Wish(**{name: given[name] for name in names}))
@@ -191,7 +192,7 @@ def finalize_(ctx: click.Context, /, folder: Path, *, as_json: bool, **given: An
             {
                 "finalised": str(done.folder), "holdout": str(done.holdout) if done.holdout else None,
                 "kept": done.kept, "held_out": list(done.held_out), "left_out": done.left_out,
-                "survived": survived, "unreviewed": list(done.unreviewed),
+                "survived": survived, "unreviewed": list(done.unreviewed), "objections": done.objections,
             }
         )  # fmt: skip
         return
@@ -206,4 +207,6 @@ def finalize_(ctx: click.Context, /, folder: Path, *, as_json: bool, **given: An
             f"warning: {many(len(done.unreviewed), 'item')} had no review by a member of the group; "
             f"{given['allow']} allowed it"
         )
+    for line in done.objections:
+        say(f"warning: {line}; {given['allow_objections']} allowed it")
     say(f"next: biasfw run --benchmark {done.folder} --backend NAME")

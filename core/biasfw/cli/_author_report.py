@@ -35,6 +35,8 @@ def _print(document: Mapping[str, Any]) -> None:
         say(f"rejected: {_percent(gone['share'])} {span} of {gone['n']} decided")
     for row in gone["reasons"]:
         say(f"  {row['item']}: {row['reason'] or '(the reason was withdrawn)'}")
+    for line in document["objections"]:
+        say(f"objection: {line}")
     say(f"edits of accepted drafts: {_number(document['edits'], 1)}")
     for category, part in document["categories"].items():
         say(f"{category}: {many(part['all'], 'draft')}, {part['accepted']} accepted, edits {_number(part['edits'], 1)}")

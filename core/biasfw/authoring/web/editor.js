@@ -210,7 +210,7 @@ function reviews() {
   const member = make("input", null, { type: "checkbox", id: "member" });
   const ok = make("input", null, { type: "checkbox", id: "ok", checked: true });
   const said = make("input", null, { type: "text", id: "said", dir: "auto" });
-  const known = edit.draft.reviewed_by_member ? words.reviewed : words.not_reviewed;
+  const known = edit.draft.reviewed_by_member ? words.reviewed : edit.draft.objections ? words.objected : words.not_reviewed;
   const others = edit.draft.reviews.map((r) => make("p", r.by + ": " + (r.member ? words.is_member + ", " : "") +
     (r.ok ? words.keep_it : words.drop_it) + (r.reason ? " – " + r.reason : ""), { dir: "auto", className: "soft" }));
   return make("section", null, { className: "box" }, make("h3", words.review), make("p", known), ...others,

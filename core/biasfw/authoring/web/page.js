@@ -168,11 +168,13 @@ function withdrawBox() {
 }
 function finalizeBox() {
   const allow = make("input", null, { type: "text", id: "allow" });
+  const despite = make("input", null, { type: "text", id: "allow-objections" });
   const place = make("div", null, { id: "final" });
   return make("details", null, { id: "editor" }, make("summary", words.finalize), make("p", words.how_finalize),
     make("label", words.allow, {}, make("small", words.how_allow), allow),
+    make("label", words.allow_objections, {}, make("small", words.how_allow_objections), despite),
     button("finalize", words.finalize, async () => {
-      const found = await job(await told("finalize", { allow: allow.value.trim() || null }), place);
+      const found = await job(await told("finalize", { allow: allow.value.trim() || null, allow_objections: despite.value.trim() || null }), place);
       if (!found) return;
       const survived = found.kept && Object.values(found.kept).filter(Boolean).length;
       const lines = found.refused ? [words.refused, ...found.refused]

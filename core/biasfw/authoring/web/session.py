@@ -104,7 +104,7 @@ class Session:
             "history": [version_told(draft, v, versions[n - 1] if n else None) for n, v in enumerate(versions)],
             "decision": draft.decision and {k: draft.decision[k] for k in ("accept", "reason", "by")},
             "reviews": reviews_told(draft), "flags_said": [row["reason"] for row in draft.flags],
-            "reviewed_by_member": draft.reviewed_by_member(),
+            "reviewed_by_member": draft.reviewed_by_member(), "objections": len(draft.objections),
             "placebo": self._placebo(by, draft),
         }  # fmt: skip
 
@@ -184,11 +184,15 @@ class Session:
     def begin_finalize(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Freeze what can be frozen."""
         self.bench.need_consent(by)
-        wish = Wish(allow=str(given["allow"]) if given.get("allow") else None)
+        allowed = {name: str(given[name]) if given.get(name) else None for name in ("allow", "allow_objections")}
+        wish = Wish(**allowed)
 
         def work(job: Job) -> dict[str, Any]:
             done = finalize(self._asking(job), wish)
-            return {"folder": str(done.folder), "kept": done.kept, "left_out": done.left_out}
+            return {
+                "folder": str(done.folder), "kept": done.kept, "left_out": done.left_out, "held_out": done.held_out,
+                "objections": done.objections,
+            }  # fmt: skip
 
         return self._begin(work)
 
