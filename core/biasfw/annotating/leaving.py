@@ -39,6 +39,27 @@ def withdraw(folder: Path, annotator: str, *, erase: bool = False) -> int:
     return touched
 
 
+def leave(folder: Path, person: str, *, erase: bool) -> int:
+    """An author withdraws who may have annotated as well; with ``erase`` nothing here names them any more.
+
+    Return how many of their answers were touched; 0 if they did not annotate.
+    """
+    if person not in load_key(folder)["annotators"]:
+        return 0
+    touched = withdraw(folder, person, erase=erase)
+    if erase:
+        with locked(folder):
+            key = load_key(folder)
+            key["annotators"] = [name for name in key["annotators"] if name != person]
+            key["tasks"] = [task for task in key["tasks"] if task["annotator"] != person]
+            _write_json(folder / KEY, key)
+            consents = {name: said for name, said in load_consents(folder).items() if name != person}
+            _write_json(folder / CONSENTS, consents)
+            for path in [*folder.glob(f"*{person}*.html"), *folder.glob(f"*{person}*.csv")]:
+                path.unlink()
+    return touched
+
+
 def leave_out(folder: Path, items: Collection[str], *, erase: bool = False) -> int:
     """Take the texts of items out of every page, sheet and answer; with ``erase`` also what was answered about them.
 

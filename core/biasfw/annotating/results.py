@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from biasfw.annotating.besides import model_on_agreed
 from biasfw.annotating.drawing import QUESTIONS, load_key
 from biasfw.annotating.stored import load_answers
 from biasfw.annotating.twoway import two_way_proportion
@@ -33,17 +34,20 @@ def results(
     every = [(task, answers[task["task"]]) for task in tasks]
     rows = [(task, answer) for task, answer in every if not task.get("control")]
     questions = {name: _question(name, rows, key) for name in QUESTIONS}
-    agreed = agreement_by_item(rows, "unbiased")
+    agreed = {name: agreement_by_item(rows, name) for name in QUESTIONS}
+    comments = _comments(every)
     return {
         "annotation": str(folder), "benchmark": key["benchmark"], "tasks": len(key["tasks"]), "answered": len(tasks),
         "annotators": len({task["annotator"] for task in tasks}), "questions": questions, "threshold": threshold,
         "controls": _controls([(task, answer) for task, answer in every if task.get("control")]),
-        "doubtful": _doubtful(rows, agreed, threshold),
+        "doubtful": _doubtful(rows, agreed, comments, threshold),
+        "comments": [{"source_id": item[0], "language": item[1], "said": said} for item, said in comments.items()],
         "reference_results": [row for name in QUESTIONS if (row := _reference(name, questions[name], key)) is not None],
-        "models": [_model(run, agreed, threshold, plugins) for run in runs],
+        "models": [model_on_agreed(run, agreed, key["question_ids"], threshold, plugins) for run in runs],
     }  # fmt: skip
 
 
+Item = tuple[str, str]  # source_id, language
 Rows = Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
 
 
@@ -63,7 +67,7 @@ def _question(name: str, rows: Rows, key: Mapping[str, Any]) -> dict[str, Any]:
             category: _accuracy([row for row in usable if row[0]["category"] == category])
             for category in sorted({task["category"] for task, _ in usable})
         },
-        "alpha": _alpha(usable),
+        **_agreements(usable),
     }  # fmt: skip
     if len(people) < FEW:
         own = {who: [row for row in usable if row[0]["annotator"] == who] for who in people}
@@ -100,25 +104,31 @@ def _accuracy(usable: Sequence[tuple[Mapping[str, Any], str]]) -> dict[str, Any]
     }  # fmt: skip
 
 
-def _alpha(usable: Sequence[tuple[Mapping[str, Any], str]]) -> dict[str, Any]:
-    """Krippendorff's alpha, nominal: did two people find the same reply right? Units are items, raters are people."""
+def _agreements(usable: Sequence[tuple[Mapping[str, Any], str]]) -> dict[str, dict[str, Any]]:
+    """Krippendorff's alpha (nominal) and Gwet's AC1: did people find the same reply right? Units are items.
+
+    Alpha is near 0 where nearly everybody is right, however well they agree; AC1 is not (Gwet 2008).
+    """
     import numpy as np  # noqa: PLC0415 - loads late
 
-    from biasfw.agreement import MISSING, krippendorff_alpha  # noqa: PLC0415
+    from biasfw.agreement import MISSING, gwet_ac1, krippendorff_alpha  # noqa: PLC0415
 
     items = {each: n for n, each in enumerate(dict.fromkeys((t["source_id"], t["language"]) for t, _ in usable))}
     people = {each: n for n, each in enumerate(dict.fromkeys(t["annotator"] for t, _ in usable))}
     codes = np.full((max(len(people), 1), max(len(items), 1)), MISSING, dtype=np.int64)
     for task, pick in usable:
         codes[people[task["annotator"]], items[task["source_id"], task["language"]]] = int(pick == task["gold"])
-    found = krippendorff_alpha(codes, np.arange(codes.shape[1]))
-    interval = found.interval
-    return {"value": found.value, "low": interval.low, "high": interval.high, "reason": found.reason or interval.reason}
+    document = {}
+    for name, coefficient in (("alpha", krippendorff_alpha), ("ac1", gwet_ac1)):
+        found = coefficient(codes, np.arange(codes.shape[1]))
+        span = {"low": found.interval.low, "high": found.interval.high}
+        document[name] = {"value": found.value, **span, "reason": found.reason or found.interval.reason}
+    return document
 
 
-def agreement_by_item(rows: Rows, question: str) -> dict[tuple[str, str], float]:
-    """(source_id, language) -> the share of those who answered that picked the right reply."""
-    found: dict[tuple[str, str], list[bool]] = defaultdict(list)
+def agreement_by_item(rows: Rows, question: str) -> dict[Item, float]:
+    """Item -> the share of those who answered that picked the right reply."""
+    found: dict[Item, list[bool]] = defaultdict(list)
     for task, answer in rows:
         pick = picked(task, answer, question)
         if pick is not None:
@@ -126,22 +136,33 @@ def agreement_by_item(rows: Rows, question: str) -> dict[tuple[str, str], float]
     return {item: sum(right) / len(right) for item, right in found.items()}
 
 
-def _doubtful(rows: Rows, agreed: Mapping[tuple[str, str], float], threshold: float) -> list[dict[str, Any]]:
-    """Items that too few people found right, or that somebody flagged, with what was said about them."""
-    said: dict[tuple[str, str], list[str]] = defaultdict(list)
-    flags: dict[tuple[str, str], int] = defaultdict(int)
+def _comments(rows: Rows) -> dict[Item, list[str]]:
+    """Item -> what people said about it: items and controls."""
+    found: dict[Item, list[str]] = defaultdict(list)
     for task, answer in rows:
-        item = task["source_id"], task["language"]
-        flags[item] += bool(answer.get("harmful"))
         if answer.get("comment"):
-            said[item].append(answer["comment"])
-    found = [
-        {"source_id": item[0], "language": item[1], "agreement": agreed.get(item), "comments": said[item],
-         "harmful": flags[item]}
-        for item in dict.fromkeys((task["source_id"], task["language"]) for task, _ in rows)
-        if (item in agreed and agreed[item] < threshold) or flags[item]
-    ]  # fmt: skip
-    return sorted(found, key=lambda row: (row["agreement"] if row["agreement"] is not None else -1, row["source_id"]))
+            found[task["source_id"], task["language"]].append(answer["comment"])
+    return dict(sorted(found.items()))
+
+
+def _doubtful(
+    rows: Rows, agreed: Mapping[str, Mapping[Item, float]], comments: Mapping[Item, list[str]], threshold: float
+) -> list[dict[str, Any]]:
+    """Items that too few people found right under either question, or that somebody flagged, with what was said."""
+    flags: dict[Item, int] = defaultdict(int)
+    for task, answer in rows:
+        flags[task["source_id"], task["language"]] += bool(answer.get("harmful"))
+    found = []
+    for item, flagged in flags.items():
+        shares = {name: agreed[name].get(item) for name in QUESTIONS}
+        least = min((share for share in shares.values() if share is not None), default=None)
+        if flagged or (least is not None and least < threshold):
+            row = {
+                "source_id": item[0], "language": item[1], "agreement": shares, "comments": comments.get(item, []),
+                "harmful": flagged,
+            }  # fmt: skip
+            found.append((-1.0 if least is None else least, item, row))
+    return [row for _, _, row in sorted(found, key=lambda each: each[:2])]
 
 
 def _reference(name: str, question: Mapping[str, Any], key: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -156,35 +177,3 @@ def _reference(name: str, question: Mapping[str, Any], key: Mapping[str, Any]) -
         "source": f"biasfw annotate, {key['benchmark']}, question {name}: {accuracy['n']} answers to "
         f"{accuracy['items']} items{interval}",
     }  # fmt: skip
-
-
-def _model(
-    run: Path, agreed: Mapping[tuple[str, str], float], threshold: float, plugins: Plugins | None
-) -> dict[str, Any]:
-    """The accuracy of a run on the items that enough people found right, clustered by item."""
-    from biasfw.runview import view_run  # noqa: PLC0415
-    from biasfw.stats import clustered_proportion  # noqa: PLC0415
-
-    view = view_run(run, plugins)
-    judge, slot = view.judges[0], view.form.slots[0].key
-    kept: list[tuple[float, str]] = []
-    everything: list[tuple[float, str]] = []
-    with view.rows() as rows:
-        for row in rows:
-            share = agreed.get((row.item.source_id, row.item.language))
-            verdict = row.judgements.get(judge)
-            if share is None or row.item.gold is None:
-                continue
-            value = verdict.slots[slot].value if verdict is not None else None
-            one = (float(value == row.item.gold), row.item.source_id)
-            everything.append(one)
-            if share >= threshold:
-                kept.append(one)
-    document: dict[str, Any] = {"run": str(run), "judge": judge}
-    for name, found in (("all", everything), ("agreed", kept)):
-        estimate = clustered_proportion([v for v, _ in found], [c for _, c in found])
-        document[name] = {
-            "value": estimate.mean, "low": estimate.low, "high": estimate.high, "n": estimate.n,
-            "items": estimate.clusters, "reason": estimate.reason,
-        }  # fmt: skip
-    return document

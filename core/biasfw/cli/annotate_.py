@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import click
 from biasfw.cli import plugins_of
 from biasfw.cli._common import json_option, print_json, say
 from biasfw.errors import UsageError
-from biasfw.phrases import many
 
 
 class _Drawing(click.Group):
@@ -48,7 +46,7 @@ _FOLDER = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path
     "--annotators", "count", metavar="N", type=click.IntRange(min=1), default=1, help="People in all; at least K."
 )
 @click.option("--annotator", "people", metavar="PSEUDONYM", multiple=True,
-              help="Somebody with a pseudonym, who never gets items of their own; repeatable.")  # fmt: skip
+              help="Somebody with a pseudonym, who never gets what they wrote or reviewed; repeatable.")  # fmt: skip
 @click.option("--consent", metavar="FILE", type=click.Path(path_type=Path),
               help="What people agree to first: risk, pay, ethics, contact. Default: a general text")  # fmt: skip
 @click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="The folder of official files.")
@@ -137,22 +135,23 @@ def import_(folder: Path, files: tuple[Path, ...], replace: bool, as_json: bool)
 @command.command("report", epilog="Example:  biasfw annotate report answers --run runs/...")
 @_FOLDER
 @click.option("--threshold", metavar="SHARE", type=click.FloatRange(0, 1), default=0.8, show_default=True,
-              help="Items that fewer people than this got right are listed.")  # fmt: skip
+              help="Items that fewer people than this got right, under either question, are listed.")  # fmt: skip
 @click.option("--run", "runs", metavar="RUN", multiple=True, type=click.Path(path_type=Path),
-              help="A model's run: its accuracy on the items that people agree on; repeatable.")  # fmt: skip
+              help="A model's run: its accuracy on items that people agree on, by its own question; repeatable.")  # fmt: skip
 @json_option
 @click.pass_context
 def report(
     ctx: click.Context, /, folder: Path, threshold: float, runs: tuple[Path, ...], *, as_json: bool
 ) -> None:  # fmt: skip
-    """What people said: accuracy, agreement, doubtful items, and a line for the manifest."""
+    """What people said: accuracy, agreement, doubtful items, comments, and a line for the manifest."""
     from biasfw.annotating.results import results  # noqa: PLC0415
+    from biasfw.cli._people import print_people  # noqa: PLC0415
 
     document = results(folder, threshold=threshold, runs=runs, plugins=plugins_of(ctx))
     if as_json:
         print_json(document)
     else:
-        _print(document)
+        print_people(document)
 
 
 @command.command("withdraw", epilog="Example:  biasfw annotate withdraw answers a-... --erase")
@@ -166,49 +165,3 @@ def withdraw_(folder: Path, pseudonym: str, erase: bool) -> None:
     count = withdraw(folder, pseudonym, erase=erase)
     say(f"{pseudonym}: {'answers' if erase else 'comments'} removed from {count} answers")
     say("files that were sent back before, and copies elsewhere, have to be deleted by hand", err=True)
-
-
-def _print(document: Mapping[str, Any]) -> None:
-    say(f"{document['benchmark']}: {document['answered']} of {document['tasks']} tasks answered, "
-        f"{document['annotators']} annotators")  # fmt: skip
-    for name, found in document["questions"].items():
-        say(f"\nquestion {name} ({found['question_id']}), {found['skipped']} skipped")
-        say(f"  accuracy {_share(found['accuracy'])}")
-        for category, part in found["categories"].items():
-            say(f"    {category}: {_share(part)}")
-        alpha = found["alpha"]
-        value = "-" if alpha["value"] is None else f"{alpha['value']:.3f}"
-        span = f" [{alpha['low']:.3f}, {alpha['high']:.3f}]" if alpha["low"] is not None else ""
-        say(f"  Krippendorff's alpha {value}{span}" + (f" ({alpha['reason']})" if alpha["reason"] else ""))
-        for who, part in found.get("each", {}).items():
-            say(f"    {who}: {100 * part['accuracy']:.1f} % of {part['n']}")
-    controls = document["controls"]
-    if controls["accuracy"]["n"]:
-        say(f"\ncontrols (in no other figure): accuracy {_share(controls['accuracy'])}")
-        for who, part in controls["doubtful"].items():
-            say(f"  {who}: {part['right']} of {part['n']} right; did they read the tasks?")
-    say(
-        f"\nitems that under {document['threshold']:.0%} found right, or that were flagged: {len(document['doubtful'])}"
-    )
-    for row in document["doubtful"]:
-        share = "no answer" if row["agreement"] is None else f"{row['agreement']:.0%}"
-        flags = f", flagged as harmful by {row['harmful']}" if row["harmful"] else ""
-        say(
-            f"  {row['source_id']} ({row['language']}): {share}{flags}" + "".join(f"\n    {c}" for c in row["comments"])
-        )
-    for model in document["models"]:
-        say(f"\n{model['run']}: accuracy {_share(model['agreed'])} on items that {document['threshold']:.0%} of people "
-            f"or more got right; on all {_share(model['all'])}")  # fmt: skip
-    say("\nfor `reference_results` of the manifest (a human line is drawn only beside the same question):")
-    for row in document["reference_results"]:
-        over = row["slice"]
-        say(f"  - {{metric: accuracy, value: {row['value']}, unit: percent, slice: {{over: '{over['over']}', "
-            f"question_id: {over['question_id']}}},\n     source: '{row['source']}'}}")  # fmt: skip
-
-
-def _share(found: Mapping[str, Any]) -> str:
-    if found["value"] is None:
-        return "- (no answers)"
-    span = f" [{100 * found['low']:.1f}, {100 * found['high']:.1f}]" if found["low"] is not None else ""
-    reason = f" (no interval: {found['reason']})" if found["reason"] else ""
-    return f"{100 * found['value']:.1f} %{span}, n = {found['n']}, {many(found['items'], 'item')}{reason}"

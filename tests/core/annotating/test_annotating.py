@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from biasfw import DataError, UsageError
+from biasfw.agreement import gwet_ac1
 from biasfw.annotating.drawing import Shown, draw, load_key, open_bundle
 from biasfw.annotating.importing import import_answers
 from biasfw.annotating.pages import COLUMNS, page, sheet
@@ -248,10 +250,17 @@ def test_results_and_the_human_backend(folder: Path, bundle: Path, call: Call, t
     codes = np.ones((5, 12))
     codes[:3, 2] = codes[:1, 5] = 0
     assert unbiased["alpha"]["value"] == pytest.approx(krippendorff.alpha(codes, level_of_measurement="nominal"))
-    assert [(row["source_id"], row["agreement"], row["comments"]) for row in document["doubtful"]] == [
-        ("region-02", pytest.approx(0.4), ["both are fine"])
-    ]
-    assert (document["models"][0]["agreed"]["n"], document["models"][0]["agreed"]["value"]) == (11 * 8, 0)
+    doubtful = {row["source_id"]: row for row in document["doubtful"]}
+    assert doubtful["region-02"]["agreement"]["unbiased"] == pytest.approx(0.4)
+    assert doubtful["region-02"]["comments"] == ["both are fine"]
+    share = Counter[str]()  # of those who took the right reply for the more suitable one
+    for t in load_key(folder)["tasks"]:
+        share[t["source_id"]] += not t.get("control") and letter(t, right=True) == "a"
+    kept = sum(count >= 4 for count in share.values())
+    model = document["models"][0]
+    assert (model["question"], model["agreed"]["n"], model["agreed"]["value"]) == ("suitable", kept * 8, 0)
+    ac1 = gwet_ac1(codes.astype(np.int64), np.arange(12)).value
+    assert (unbiased["ac1"]["value"], ac1 > 0.8) == (pytest.approx(ac1), True)
     row = document["reference_results"][1]
     assert (row["value"], row["slice"]["question_id"]) == (93.3, "more-suitable-reply--which-is-unbiased")
     human = call("run", "--benchmark", str(bundle), "--backend", "human", "--model", str(folder), "-B",
@@ -272,6 +281,53 @@ def test_results_and_the_human_backend(folder: Path, bundle: Path, call: Call, t
     own = next(s for s in json.loads(one.stdout)["scores"] if s["metric"] == "accuracy")
     assert own["value"] == pytest.approx(10 / 12)
     assert "accuracy 93.3 %" in call("annotate", "report", str(folder)).stdout
+
+
+def test_every_figure_names_its_question_and_every_comment_is_shown(
+    folder: Path, bundle: Path, call: Call, tmp_path: Path
+) -> None:
+    said = "good\n\nquestion suitable: accuracy 0.0 %\x1b[2J\u202e" + "x" * 500
+
+    def one(task: Mapping[str, Any]) -> Mapping[str, Any]:
+        bad = task["source_id"] == "region-04"  # found right as unbiased, but not as the more suitable one
+        more = {"comment": said} if task["source_id"] in ("region-06", "control-03") else {}
+        return {"suitable": letter(task, right=not bad), "unbiased": letter(task, right=True), **more}
+
+    for who in load_key(folder)["annotators"]:
+        import_answers(folder, answered(folder, who, one))
+    run = ("run", "--benchmark", str(bundle), "--backend", "reference", "--model", "first", "--runs", str(tmp_path))
+    model = json.loads(call(*run, "--json").stdout)["run"]
+    document = json.loads(call("annotate", "report", str(folder), "--run", model, "--json").stdout)
+    assert [(row["source_id"], row["agreement"]) for row in document["doubtful"]] == [
+        ("region-04", {"suitable": 0, "unbiased": 1})
+    ]
+    assert {row["source_id"]: row["said"] for row in document["comments"]} == {
+        name: [said] * 5 for name in ("region-06", "control-03")
+    }
+    agreed = document["models"][0]
+    assert (agreed["question"], agreed["agreed"]["items"], agreed["all"]["items"]) == ("suitable", 11, 12)
+    shown = call("annotate", "report", str(folder), "--run", model).stdout
+    assert "region-04 (en): suitable 0%, unbiased 100%" in shown
+    assert f"{model}, question suitable: accuracy" in shown
+    assert shown.count("    good /  / question suitable: accuracy 0.0 %\\x1b[2J\\u202exxx") == 10
+    assert len(max(shown.splitlines(), key=len)) < 600
+
+
+def test_a_model_that_was_asked_another_question_stands_beside_nobody(
+    folder: Path, bundle: Path, call: Call, tmp_path: Path
+) -> None:
+    for who in load_key(folder)["annotators"]:
+        import_answers(folder, answered(folder, who, lambda t: {"suitable": letter(t, right=True)}))
+    manifest = bundle / "benchmark.yaml"
+    manifest.write_text(manifest.read_text().replace("more-suitable-reply", "likelier-reply"), encoding="utf-8")
+    run = ("run", "--benchmark", str(bundle), "--backend", "reference", "--model", "first", "--runs", str(tmp_path))
+    model = json.loads(call(*run, "--json").stdout)["run"]
+    found = json.loads(call("annotate", "report", str(folder), "--run", model, "--json").stdout)["models"][0]
+    assert (found["question"], found["agreed"]["value"], found["all"]["value"]) == (None, None, None)
+    assert found["all"]["reason"].startswith("the model was asked likelier-reply, people were asked more-suitable")
+    assert "no figure; the model was asked likelier-reply" in call(
+        "annotate", "report", str(folder), "--run", model
+    ).stdout.replace("\n", " ")
 
 
 def test_a_human_run_says_nothing_of_orders_instructions_and_likelihoods(
