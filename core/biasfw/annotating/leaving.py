@@ -5,59 +5,73 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from biasfw.annotating.drawing import KEY, load_key
-from biasfw.annotating.pages import COLUMNS, CONSENT_ROW, page_of, read_page
-from biasfw.annotating.stored import CONSENTS, add_consent, load_answers, load_consents, locked, replace_answers
+from biasfw.annotating.pages import COLUMNS, page_of, read_page
+from biasfw.annotating.stored import (
+    CONSENTS,
+    add_consent,
+    drop_consent,
+    load_answers,
+    load_consents,
+    locked,
+    replace_answers,
+)
 from biasfw.errors import DataError, UsageError
 from biasfw.jsonlines import write_atomically
 
+NOBODY = "a-00000000"  # stands where nobody is left
+
 
 def withdraw(folder: Path, annotator: str, *, erase: bool = False) -> int:
-    """Take out what an annotator wrote (comments) and the files they sent back; with ``erase`` all their answers.
+    """Take out what an annotator wrote (comments, also in their sheet) and the files they sent back.
 
-    Return how many answers were touched.
+    With ``erase`` nothing of them stays: no answer, consent, task, page or sheet, and no pseudonym in the key. Return
+    how many answers were touched.
 
     Raises:
         UsageError: the annotation has nobody of this pseudonym.
     """
-    key = load_key(folder)
-    if annotator not in key["annotators"]:
+    if annotator not in (key := load_key(folder))["annotators"]:
         raise UsageError(f"{folder} has no annotator {annotator}; it has: {', '.join(key['annotators'])}")
-    own = {task["task"] for task in key["tasks"] if task["annotator"] == annotator}
     with locked(folder):
+        key = load_key(folder)
+        own = {task["task"] for task in key["tasks"] if task["annotator"] == annotator}
         touched = _without(folder, own, erase=erase)
-        said = load_consents(folder).pop(annotator, None)
-        if said is not None:
-            add_consent(folder, annotator, yes=False, sha256=said["sha256"])
-        for path in folder.glob("*.json"):
+        for path in sorted(folder.glob("*.json")):
             if _sent_by(path) == annotator:
                 path.unlink()
+        if erase:
+            _erase(folder, key, annotator, own)
+        else:
+            said = load_consents(folder).get(annotator)
+            if said is not None:
+                add_consent(folder, annotator, yes=False, sha256=said["sha256"])
+            for path in sorted(folder.glob("*.csv")):
+                _rewrite_sheet(path, lambda row: _uncommented(row, own))
     return touched
+
+
+def _erase(folder: Path, key: dict[str, Any], annotator: str, own: Collection[str]) -> None:
+    """Everything of an annotator but what they answered: files, consent, and last what the key says of them."""
+    for path in sorted(folder.glob("*.html")):
+        if _page_of(path) == annotator:
+            path.unlink()
+    for path in sorted(folder.glob("*.csv")):
+        if path.stem == annotator or (own and _tasks_in(path) & set(own)):
+            path.unlink()
+    drop_consent(folder, annotator)
+    key["annotators"] = [name for name in key["annotators"] if name != annotator] or [NOBODY]
+    key["tasks"] = [task for task in key["tasks"] if task["annotator"] != annotator]
+    _write_json(folder / KEY, key)
 
 
 def leave(folder: Path, person: str, *, erase: bool) -> int:
-    """An author withdraws who may have annotated as well; with ``erase`` nothing here names them any more.
-
-    Return how many of their answers were touched; 0 if they did not annotate.
-    """
-    if person not in load_key(folder)["annotators"]:
-        return 0
-    touched = withdraw(folder, person, erase=erase)
-    if erase:
-        with locked(folder):
-            key = load_key(folder)
-            key["annotators"] = [name for name in key["annotators"] if name != person]
-            key["tasks"] = [task for task in key["tasks"] if task["annotator"] != person]
-            _write_json(folder / KEY, key)
-            consents = {name: said for name, said in load_consents(folder).items() if name != person}
-            _write_json(folder / CONSENTS, consents)
-            for path in [*folder.glob(f"*{person}*.html"), *folder.glob(f"*{person}*.csv")]:
-                path.unlink()
-    return touched
+    """The same for an author who withdraws and may have annotated as well; 0 if they did not."""
+    return withdraw(folder, person, erase=erase) if person in load_key(folder)["annotators"] else 0
 
 
 def leave_out(folder: Path, items: Collection[str], *, erase: bool = False) -> int:
@@ -77,7 +91,7 @@ def leave_out(folder: Path, items: Collection[str], *, erase: bool = False) -> i
         for path in sorted(folder.glob("*.html")):
             _leave_page(path, gone)
         for path in sorted(folder.glob("*.csv")):
-            _leave_sheet(path, gone)
+            _rewrite_sheet(path, lambda row: None if row[0].strip() in gone else row)
         for path in sorted(folder.glob("*.json")):
             if _sent_by(path):
                 _leave_sent(path, gone)
@@ -99,6 +113,14 @@ def _without(folder: Path, tasks: Collection[str], *, erase: bool) -> int:
     return sum(name in tasks for name in rows)
 
 
+def _page_of(path: Path) -> str:
+    """Whose page a file is; "" if it is none."""
+    try:
+        return str(read_page(path)["annotator"])
+    except DataError:
+        return ""
+
+
 def _leave_page(path: Path, gone: Collection[str]) -> None:
     try:
         data = read_page(path)
@@ -108,15 +130,31 @@ def _leave_page(path: Path, gone: Collection[str]) -> None:
     write_atomically(path, page_of(data).encode("utf-8"))
 
 
-def _leave_sheet(path: Path, gone: Collection[str]) -> None:
+def _sheet(path: Path) -> list[list[str]]:
+    """The rows of a sheet with its header; none of another file."""
     text = path.read_text(encoding="utf-8-sig", errors="surrogateescape")
-    rows = list(csv.reader(io.StringIO(text, newline="")))
-    if not rows or rows[0][:1] != list(COLUMNS[:1]):
+    rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    return rows if rows and rows[0][0].strip() == COLUMNS[0] else []
+
+
+def _tasks_in(path: Path) -> set[str]:
+    return {row[0].strip() for row in _sheet(path)}
+
+
+def _rewrite_sheet(path: Path, new: Callable[[list[str]], list[str] | None]) -> None:
+    """Put ``new(row)`` in the place of every row under the header; None: the row goes."""
+    rows = _sheet(path)
+    kept = [made for row in rows[1:] if (made := new(row)) is not None]
+    if kept == rows[1:]:
         return
     out = io.StringIO(newline="")
-    writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
-    writer.writerows(row for row in rows if not row or row[0].strip() == CONSENT_ROW or row[0].strip() not in gone)
+    csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerows([rows[0], *kept])
     write_atomically(path, out.getvalue().encode("utf-8-sig", errors="surrogateescape"))
+
+
+def _uncommented(row: list[str], own: Collection[str]) -> list[str]:
+    """The row of a task of ``own`` without what follows the columns of answers: the comment."""
+    return row[: len(COLUMNS) - 1] if row[0].strip() in own else row
 
 
 def _leave_sent(path: Path, gone: Collection[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from biasfw.annotating.drawing import KEY
-from biasfw.annotating.leaving import leave_out
+from biasfw.annotating.leaving import leave, leave_out
 from biasfw.authoring.bench import Workbench
 from biasfw.authoring.files import write_rows
 from biasfw.authoring.log import today
@@ -26,8 +26,10 @@ _OBJECTED = re.compile(r"objected to \d+ of \d+ dialogues?")
 _COUNT = re.compile(r"^\d+ dialogues\b")
 
 
-def leave_exports(bench: Workbench, items: Set[str], *, erase: bool, reasons: Set[str] = frozenset()) -> dict[str, int]:
-    """Take items out of everything that was made from the workbench; return how many lines and tasks went.
+def leave_exports(
+    bench: Workbench, by: str, items: Set[str], *, erase: bool, reasons: Set[str] = frozenset()
+) -> dict[str, int]:
+    """Take the items of ``by`` out of everything that was made; return how many lines and tasks went.
 
     ``reasons`` are what was said against items; bundles that quote it do so no more.
     """
@@ -39,6 +41,7 @@ def leave_exports(bench: Workbench, items: Set[str], *, erase: bool, reasons: Se
     for name in dict.fromkeys(state.annotations):
         if (bench.folder / name / KEY).is_file():
             gone["annotated"] += leave_out(bench.folder / name, items, erase=erase)
+            gone["annotated"] += leave(bench.folder / name, by, erase=erase)
     return gone
 
 

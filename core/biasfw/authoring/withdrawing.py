@@ -49,8 +49,10 @@ def withdraw(bench: Workbench, by: str, *, erase: bool = False) -> dict[str, int
     for pattern in (".try-*", ".staging-*"):  # left by a process that was killed
         for place in bench.folder.glob(pattern):
             shutil.rmtree(place, ignore_errors=True)
+    for path in (bench.folder / ".locks").glob(f"*{by}*") if erase else ():
+        path.unlink()
     bench.rebuild()
-    counts.update(leave_exports(bench, {item for item, _, _ in gone}, erase=erase, reasons=reasons))
+    counts.update(leave_exports(bench, by, {item for item, _, _ in gone}, erase=erase, reasons=reasons))
     return dict(counts)
 
 

@@ -183,6 +183,32 @@ def test_a_withdrawal_reaches_bundles_annotations_and_names_runs(
     assert (left["tasks"], left["answered"]) == ((40, 40) if erase else (42, 42))
 
 
+def test_after_erase_nothing_names_the_person(accepted: Workbench, call: Call, plugins: Plugins) -> None:
+    people = [accepted.join(yes=True) for _ in range(2)]
+    accepted.write(people[0], texts_of(DRAFTS[2], edited=True))
+    accepted.review(people[0], "ethnicity-01", member=True, ok=True)
+    freeze(accepted, plugins, allow="R. Example")
+    place, folder = str(accepted.folder), accepted.folder / "people"
+    named = [part for who in people for part in ("--annotator", who)]
+    call("annotate", "draw", f"{place}/final", "-k", "1", "-o", str(folder), *named)
+    key = json.loads((folder / "annotation.json").read_text("utf-8"))
+    for who in people:
+        rows = [{"task": t["task"], "suitable": "a", "comment": who} for t in key["tasks"] if t["annotator"] == who]
+        sent = {"annotator": who, "consent": {"yes": True, "sha256": key["consent_sha256"][0]}, "answers": rows}
+        (folder / f"answers-{who}.json").write_text(json.dumps(sent), encoding="utf-8")
+        call("annotate", "import", str(folder), str(folder / f"answers-{who}.json"))
+    call("author", "withdraw", place, people[0])
+    assert people[0] not in (folder / "answers.jsonl").read_text("utf-8")  # what they wrote as an annotator
+    (accepted.folder / f".locks/working-{people[0]}.lock").touch()  # as the page leaves it
+    call("author", "withdraw", place, people[0], "--erase")
+    for path in accepted.folder.rglob("*"):
+        assert people[0] not in path.name, path
+        assert not path.is_file() or people[0] not in path.read_text("utf-8", errors="replace"), path
+    left = json.loads(call("annotate", "report", str(folder), "--json").stdout)
+    assert left["annotators"] == 1
+    assert left["tasks"] == sum(task["annotator"] == people[1] for task in key["tasks"])
+
+
 def test_what_was_not_accepted_or_did_not_fool_is_left_out(accepted: Workbench, author: str, plugins: Plugins) -> None:
     rejected, edited, honest = list(accepted.state().drafts)[:3]
     accepted.decide(author, rejected, accept=False, reason="too close to a real person")
