@@ -30,7 +30,7 @@ class Answering:
 
     def opening(self) -> dict[str, Any]:
         """The strings, in the language of the tasks."""
-        return {"words": dict(words_in(self.key["tasks"][0]["language"])[1])}
+        return {"words": dict(words_in(next((task["language"] for task in self.key["tasks"]), "en"))[1])}
 
     def tasks(self, by: str) -> dict[str, Any]:
         """What an annotator sees: before a yes only the consent text."""
@@ -64,9 +64,10 @@ class Answering:
         return {}
 
     def _page(self, by: str) -> Path:
-        if by not in self.key["annotators"]:
+        page = self.folder / f"{by}.html"
+        if by not in self.key["annotators"] or not page.is_file():  # erased since the server started
             raise UsageError("nobody of this pseudonym has tasks here; check it")
-        return self.folder / f"{by}.html"
+        return page
 
 
 def site_of(answering: Answering) -> Site:

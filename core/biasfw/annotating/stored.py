@@ -93,6 +93,13 @@ def add_consent(folder: Path, annotator: str, *, yes: bool, sha256: str) -> None
     write_atomically(folder / CONSENTS, (json.dumps(found, indent=1) + "\n").encode("utf-8"))
 
 
+def drop_consent(folder: Path, annotator: str) -> None:
+    """Forget what somebody said, for a caller that holds the lock."""
+    found = load_consents(folder)
+    if found.pop(annotator, None) is not None:
+        write_atomically(folder / CONSENTS, (json.dumps(found, indent=1) + "\n").encode("utf-8"))
+
+
 def agreed(folder: Path, annotator: str, key: Mapping[str, Any]) -> bool:
     """Whether somebody said yes to a text of this annotation."""
     said = load_consents(folder).get(annotator)

@@ -137,7 +137,7 @@ def import_(folder: Path, files: tuple[Path, ...], replace: bool, as_json: bool)
 @click.option("--threshold", metavar="SHARE", type=click.FloatRange(0, 1), default=0.8, show_default=True,
               help="Items that fewer people than this got right, under either question, are listed.")  # fmt: skip
 @click.option("--run", "runs", metavar="RUN", multiple=True, type=click.Path(path_type=Path),
-              help="A model's run: its accuracy on items that people agree on, by its own question; repeatable.")  # fmt: skip
+              help="A model's run: its accuracy where people agree, by its question; repeatable.")  # fmt: skip
 @json_option
 @click.pass_context
 def report(
@@ -157,11 +157,11 @@ def report(
 @command.command("withdraw", epilog="Example:  biasfw annotate withdraw answers a-... --erase")
 @_FOLDER
 @click.argument("pseudonym")
-@click.option("--erase", is_flag=True, help="Remove the answers too, not only the comments.")
+@click.option("--erase", is_flag=True, help="Remove the answers too, and every trace of the pseudonym.")
 def withdraw_(folder: Path, pseudonym: str, erase: bool) -> None:
-    """Take out what an annotator wrote; files that were sent back before have to be deleted by hand."""
+    """Take out the comments of an annotator; with --erase also answers, tasks, files and the pseudonym itself."""
     from biasfw.annotating.leaving import withdraw  # noqa: PLC0415
 
     count = withdraw(folder, pseudonym, erase=erase)
     say(f"{pseudonym}: {'answers' if erase else 'comments'} removed from {count} answers")
-    say("files that were sent back before, and copies elsewhere, have to be deleted by hand", err=True)
+    say("copies outside of the folder have to be deleted by hand, and runs with --backend human made anew", err=True)

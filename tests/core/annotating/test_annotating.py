@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 
 from biasfw import DataError, UsageError
 from biasfw.agreement import gwet_ac1
+from biasfw.annotating.answering import Answering
 from biasfw.annotating.drawing import Shown, draw, load_key, open_bundle
 from biasfw.annotating.importing import import_answers
 from biasfw.annotating.pages import COLUMNS, page, sheet
@@ -374,16 +375,41 @@ def test_alpha_is_that_of_the_krippendorff_package(folder: Path) -> None:
     assert found["skipped"] == int(np.isnan(codes).sum())
 
 
+def everything(folder: Path) -> str:
+    """Names and contents of all files."""
+    return "\n".join(f"{path.name} {path.read_text(encoding='utf-8')}" for path in folder.iterdir())
+
+
 def test_withdrawing_takes_out_comments_or_everything(folder: Path, call: Call) -> None:
     who, other = load_key(folder)["annotators"][:2]
     for name in (who, other):
         file = answered(folder, name, lambda t: {"suitable": "a", "comment": f"{t['annotator']} said so"})
         import_answers(folder, file)
         file.unlink()
+    sheet_of_who = folder / f"{who}.csv"  # sent back under the name that it had
+    rows = list(csv.DictReader(io.StringIO(sheet_of_who.read_text(encoding="utf-8-sig"))))
+    with sheet_of_who.open("w", encoding="utf-8-sig", newline="") as out:
+        writer = csv.DictWriter(out, list(COLUMNS))
+        writer.writeheader()
+        writer.writerows(row | {"comment": f"{who} said so"} if row["task"] != "consent" else row for row in rows)
+    served = Answering(folder)
     call("annotate", "withdraw", str(folder), who)
     assert [row.get("comment") for row in load_answers(folder).values()] == [None] * 22 + [f"{other} said so"] * 22
+    assert f"{who} said so" not in everything(folder)
+    assert load_consents(folder)[who]["yes"] is False
+    import_answers(folder, answered(folder, other, lambda t: {"suitable": "a"}), replace=True)
     call("annotate", "withdraw", str(folder), who, "--erase")
     assert len(load_answers(folder)) == 22
+    assert who not in everything(folder)
+    assert {task["annotator"] for task in load_key(folder)["tasks"]} == set(load_key(folder)["annotators"])
+    assert json.loads(call("annotate", "report", str(folder), "--json").stdout)["annotators"] == 1
+    assert (folder / f"{other}.csv").exists()
+    with pytest.raises(UsageError, match="nobody of this pseudonym"):
+        served.agree(who, {"yes": True, "sha256": load_key(folder)["consent_sha256"][0]})
+    for name in load_key(folder)["annotators"]:
+        call("annotate", "withdraw", str(folder), name, "--erase")
+    assert load_key(folder)["tasks"] == []
+    assert "nothing was answered" in str(call("annotate", "report", str(folder), code=1).exception)
     assert "has no annotator" in str(call("annotate", "withdraw", str(folder), "a-zzzzzzzz", code=1).exception)
 
 
