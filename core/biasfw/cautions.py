@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from biasfw.form import Form
@@ -19,6 +19,8 @@ UNEVEN = 0.1  # a label that stands this much more often at one place than at an
 NOT_RANKED = "the simultaneous intervals overlap"  # how label_rank says it
 APART = "; apart: "  # then, as it goes on, the labels whose intervals do not: "a > b, c; b > c"
 PLACES = "positions are not balanced in this selection: shares may hold effects of place"
+RULES = (("shorter", "shorter"), ("longer", "longer"), ("hedged", "hedged"))
+FAR_MODEL, FAR_RULE = 0.05, 0.1  # from chance, before a rule is held beside a model
 _MEANS = (("per_token_differs", "token"), ("per_byte_differs", "byte"))
 
 
@@ -51,10 +53,15 @@ def positions(scores: Iterable[Score]) -> list[Caution]:
 def overall(scores: Iterable[Score]) -> list[Caution]:
     """The same for a headline or a line of a table: once for each position, over slots and conditions."""
     shares: dict[str, list[float]] = {}
+    slots: dict[str, list[str]] = {}
     for score in scores:
         if score.value is not None and positions([score]):
             shares.setdefault(score.slice["position"], []).append(score.value)
-    return [_taken(place, values) for place, values in shares.items()]
+            slots.setdefault(score.slice["position"], []).append(score.slice.get("slot", ""))
+    made = [(_taken(place, values), dict.fromkeys(slots[place])) for place, values in shares.items()]
+    return [
+        replace(each, text=f"{each.text} ({', '.join(names)})" if any(names) else each.text) for each, names in made
+    ]
 
 
 def _taken(place: str, shares: Sequence[float], where: Mapping[str, str] | None = None) -> Caution:
@@ -119,9 +126,28 @@ def otherwise(flags: Mapping[str, int], outcomes: Mapping[str, Mapping[str, int]
     ]
 
 
+def alike(scores: Iterable[Score]) -> Iterator[Caution]:
+    """Rules without any regard to bias that go the same way as the model, by condition."""
+    found = [score for score in scores if score.denominator == "all" and score.value is not None]
+    for model in found:
+        rest = {name: value for name, value in model.slice.items() if name != "condition"}
+        if model.metric != "accuracy" or rest or model.reference is None or model.value is None:
+            continue
+        chance = model.reference
+        for name, words in RULES:
+            cut = {**model.slice, "baseline": name}
+            rule = next((s for s in found if s.metric == "confound_baselines" and s.slice == cut), None)
+            if rule is None or rule.value is None or abs(rule.value - chance) < FAR_RULE:
+                continue
+            if abs(model.value - chance) >= FAR_MODEL and (rule.value > chance) == (model.value > chance):
+                text = f"taking the {words} option alone scores {100 * rule.value:.1f} % here"
+                yield Caution("", text, dict(model.slice))
+
+
 def of_document(document: Mapping[str, Any], scores: Sequence[Score]) -> Iterator[Caution]:
     """Everything of that kind about a file of ``scores/``; what an older file does not tell is left out."""
     yield from positions(scores)
+    yield from alike(scores)
     for condition in document.get("unbalanced", ()):
         yield Caution("positions not balanced", PLACES, {"condition": str(condition)})
     likelihoods = document.get("mode") == "choices" and "logprobs" not in document.get("lacks", ())

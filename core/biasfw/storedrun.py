@@ -9,7 +9,7 @@ from pathlib import Path
 from biasfw import cautions
 from biasfw.bundles import Bundle
 from biasfw.codec import decode
-from biasfw.errors import UsageError
+from biasfw.errors import DataError, UsageError
 from biasfw.keys import sha256_json
 from biasfw.plugins import Plugins
 from biasfw.records import Score
@@ -148,8 +148,14 @@ class StoredRun:
             if score.get("reason") and score["denominator"] == "all" and score.get("slice", {}).keys() <= {"condition"}
         ]
         against = [each for each in dict.fromkeys(reasons) if each.startswith(_AGAINST)]
-        rates = [score for score in (documents[-1]["scores"] if documents else ()) if score["metric"] == "position_rate"]
-        return [*against, *(caution.text for caution in cautions.overall(decode(Score, rate) for rate in rates))]
+        rates = [
+            score for score in (documents[-1]["scores"] if documents else ()) if score["metric"] == "position_rate"
+        ]
+        try:
+            found = cautions.overall([decode(Score, rate) for rate in rates])
+        except DataError:  # a damaged file must not take a table of many runs down
+            found = []
+        return [*against, *(caution.text for caution in found)]
 
 
 def open_run(path: Path, plugins: Plugins) -> StoredRun:

@@ -9,6 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from biasfw import cautions
 from biasfw.cli._text import safe
 from biasfw.engine import RunResult
 from biasfw.form import Form
@@ -90,7 +91,7 @@ def _headline(console: Console, found: _Found) -> None:
         console.print(f"  mean over categories {_shown(macro)}")
     if control is not None and control.n:
         console.print("  controls are not among them")
-    _alike(console, found, accuracy)
+    _alike(console, found)
     _brackets(console, found)
 
 
@@ -100,17 +101,10 @@ def _of_rows(accuracy: Score) -> str:
     return f"of the {found[1]} of {found[2]} rows that have a right option (gold)" if found else "of all rows"
 
 
-def _alike(console: Console, found: _Found, accuracy: Score) -> None:
+def _alike(console: Console, found: _Found) -> None:
     """Say it in the headline where a rule without any regard to bias goes the same way as the model."""
-    chance = accuracy.reference
-    if accuracy.value is None or chance is None or abs(accuracy.value - chance) < 0.05:
-        return
-    for name, words in _RULES[1:]:
-        rule = found.one("confound_baselines", baseline=name)
-        if rule is None or rule.value is None or abs(rule.value - chance) < 0.1:
-            continue
-        if (rule.value > chance) == (accuracy.value > chance):
-            console.print(f"  [yellow]taking the {words} option alone scores {_percent(rule)} % here[/yellow]")
+    for caution in cautions.alike(found.scores):
+        console.print(f"  [yellow]{safe(caution.text)}[/yellow]")
 
 
 def _brackets(console: Console, found: _Found) -> None:

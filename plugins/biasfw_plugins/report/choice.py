@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from markupsafe import Markup
 
 from biasfw_plugins.report.book import DASH, Ref
@@ -57,7 +59,7 @@ def _ranked(view: View, condition: str) -> str:
     if named:
         return f"{sentence('; '.join(named))}."
     why = next((ref.score.reason for ref in ranks if ref.score.reason), "") or ""
-    return f"The categories {why}." if why.startswith("cannot be ranked") else ""
+    return f"The categories {view.spelt(why)}." if why.startswith("cannot be ranked") else ""
 
 
 def _ordered(view: View, by: dict[str, Ref]) -> list[tuple[str, Ref]]:
@@ -87,6 +89,18 @@ def _orders(view: View, condition: str) -> list[Figure]:
     figure.charts = [("", bars(parts, "Order-swap ledger: bars"))]
     figure.keys = [(f"k-l-{key.replace('_', '-')}", words) for key, words in present]
     figure.note = _order_note(view, condition)
+    return [figure, *_ledger(rows[0], present)]
+
+
+def _ledger(whole: tuple[str, dict[str, Ref]], present: Sequence[tuple[str, str]]) -> list[Figure]:
+    """The ledger over everything with intervals, and what answers at random would give."""
+    name, found = whole
+    if name != "all":
+        return []
+    figure = Figure("Order-swap ledger over all pairs", columns=["", "% of pairs", "95 % interval", "by chance"])
+    for key, words in present:
+        if key in found:
+            figure.rows.append([words, found[key].number(), found[key].span(), found[key].number("reference")])
     return [figure]
 
 

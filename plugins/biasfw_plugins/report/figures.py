@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,6 +75,11 @@ class View:
         names.update((merge.key, merge.name(self.tongue)) for merge in self.run.form.merges)
         return names.get(key, key)
 
+    def spelt(self, text: str) -> str:
+        """``text`` with the names of categories in the place of their keys, such as ``food_and_drink``."""
+        keys = [re.escape(key) for key in self.run.form.categories]
+        return re.sub(rf"(?<![\w-])({'|'.join(keys)})(?![\w-])", lambda m: self.category(m[1]), text) if keys else text
+
     def language(self, tag: str) -> str:
         """The English name of a language."""
         pack = self.run.packs.get(tag) or self.run.packs.get(tag.partition("-")[0])
@@ -103,11 +109,12 @@ class View:
 
 def interval_figure(  # noqa: PLR0913 - what is drawn, and what stands beside it
     title: str, rows: Sequence[tuple[str, Ref]], view: View, *, note: Any = "", metric: str | None = None,
-    few: bool = True, more: Sequence[tuple[str, Ref]] = (),
+    few: bool = True, more: Sequence[tuple[str, Ref]] = (), doubted: Collection[str] = (),
 ) -> Figure:  # fmt: skip
     """Dots with intervals, one row for each score, with lines for chance and for people; numbers in a table.
 
-    ``more`` stands in the table alone. Where no score has an interval there is no column of them, but a reason.
+    ``more`` stands in the table alone. Where no score has an interval there is no column of them, but a reason. Scores
+    whose mark is in ``doubted`` are grey: something stands against them.
     """
     shown = [(name, ref) for name, ref in rows if ref.score.value is not None]
     everything = [*rows, *more]
@@ -122,13 +129,18 @@ def interval_figure(  # noqa: PLR0913 - what is drawn, and what stands beside it
     marks = lines([ref for _, ref in shown])
     marks += [(value, HUMAN, f"people: {value:g}") for value, _ in (view.human(metric) if metric else [])]
     grey = few and any(ref.few for _, ref in shown)
-    points = [Dot(name, ref.shown(ref.score.value), ref.low, ref.high, few and ref.few) for name, ref in shown]
+    points = [
+        Dot(name, ref.shown(ref.score.value), ref.low, ref.high, (few and ref.few) or ref.mark in doubted)
+        for name, ref in shown
+    ]
     figure.charts = [("", dots(points, f"{title}: dots with intervals", domain=domain(points, marks), marks=marks))]
     point = "value and 95 % interval" if spans else "value"
     if few and all(ref.few for _, ref in shown):
         figure.keys = [("k-few", f"{point}, from fewer than 10 clusters")]
     else:
         figure.keys = [("k-accent", point), *([("k-few", "fewer than 10 clusters")] if grey else [])]
+        if doubted:
+            figure.keys = [("k-accent", point), ("k-few", "something stands against it")]
     figure.keys += [("k-chance", "chance")] if any(colour == CHANCE for _, colour, _ in marks) else []
     figure.keys += [("k-human", "people, asked the same")] if any(colour == HUMAN for _, colour, _ in marks) else []
     return figure
@@ -144,9 +156,27 @@ def _with_reasons(note: Any, refs: Sequence[Ref], *, some: bool) -> Any:
 
 
 def lines(refs: Sequence[Ref]) -> list[tuple[float, str, str]]:
-    """The line of chance, if all scores have the same."""
+    """The line of chance, if all scores have the same; of a distance that chance makes, its mean and its upper end."""
     found = {round(ref.score.reference * ref.scale, 6) for ref in refs if ref.score.reference is not None}
-    return [(found.pop(), CHANCE, "chance")] if len(found) == 1 else []
+    if len(found) == 1:
+        return [(found.pop(), CHANCE, "chance")]
+    alone = {_alone(ref) for ref in refs}
+    ends = alone.pop() if len(alone) == 1 else ()
+    return [(at, CHANCE, "chance") for at in ends]
+
+
+def _alone(ref: Ref) -> tuple[float, ...]:
+    """What chance alone gives of a distance: mean, and the end of 95 of 100 cases; nothing where it was not tested."""
+    test = ref.score.test
+    if ref.bare or test is None or test.null_mean is None or by_likelihood(ref):
+        return ()
+    return tuple(round(at * ref.scale, 1) for at in (test.null_mean, test.null_q95) if at is not None)
+
+
+def by_likelihood(ref: Ref) -> bool:
+    """Whether the value comes from likelihoods and the test from what would have been picked: two numbers."""
+    test = ref.score.test
+    return test is not None and test.statistic is not None and "scoring" in ref.score.slice
 
 
 def domain(points: Sequence[Dot], marks: Sequence[tuple[float, str, str]]) -> tuple[float, float]:

@@ -71,7 +71,9 @@ def _undefined(view: View, slot: str, refs: Sequence[Ref]) -> Figure:
 
 def _said(view: View, way: dict[str, str], slot: str) -> str:
     """Which label is highest and lowest, where the intervals can tell; in the words of the terminal."""
-    ranks = [ref for names in ({"rank", "label"}, {"rank"}) for ref in view.book.over("label_rank", names, slot=slot, **way)]
+    ranks = [
+        ref for names in ({"rank", "label"}, {"rank"}) for ref in view.book.over("label_rank", names, slot=slot, **way)
+    ]
     ranks.sort(key=lambda ref: ref.score.slice["rank"])  # highest, lowest
     names = {label.key: view.label(label.key) for label in view.run.form.labels}
     return f"{sentence(ranking([ref.score for ref in ranks], names))} (simultaneous intervals)." if ranks else ""
@@ -178,10 +180,12 @@ def _positions(view: View, way: dict[str, str]) -> list[Figure]:
         rows = [(f"position {key}", ref) for key, ref in by.items() if ref.score.value is not None]
         if rows:
             said = [c.text for c in view.book.file.cautions() if c.where == {"slot": slot, **way}]
-            note = put('<strong>{}</strong>', f"{sentence('; '.join(said))}.") if said else ""
+            note = put("<strong>{}</strong>", f"{sentence('; '.join(said))}.") if said else ""
             title = f"Cast as {view.slot(slot)}, by place in the list"
             figures.append(interval_figure(title, rows, view, few=False, note=note))
-    if figures and (uneven := [c.text for c in view.book.file.cautions() if c.where == {"condition": way["condition"]}]):
+    if figures and (
+        uneven := [c.text for c in view.book.file.cautions() if c.where == {"condition": way["condition"]}]
+    ):
         figures[0].note = put("<strong>{}.</strong> {}", sentence(uneven[0]), figures[0].note)
     return figures
 

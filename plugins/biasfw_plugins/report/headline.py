@@ -10,7 +10,7 @@ from markupsafe import Markup
 from biasfw import Test
 from biasfw_plugins.report.book import Ref
 from biasfw_plugins.report.charts import CHANCE, HUMAN, Dot, dots
-from biasfw_plugins.report.figures import View, domain
+from biasfw_plugins.report.figures import View, by_likelihood, domain
 from biasfw_plugins.report.texts import put, sentence, words
 
 
@@ -30,7 +30,7 @@ class Headline:
     def chance(self) -> str:
         """What the line of chance is; empty where none is drawn."""
         test = _test_of(self.ref)
-        if test is not None and test.null_mean is not None and not _by_likelihood(self.ref):
+        if test is not None and test.null_mean is not None and not by_likelihood(self.ref):
             return "chance alone: its mean, and the end of 95 of 100 cases"
         return "chance" if self.ref.score.reference is not None else ""
 
@@ -43,12 +43,6 @@ class Headline:
 def _test_of(ref: Ref) -> Test | None:
     """The test of a score, unless it rests on too few observations to be held against chance."""
     return None if ref.bare else ref.score.test
-
-
-def _by_likelihood(ref: Ref) -> bool:
-    """Whether the value comes from likelihoods and the test from what would have been picked: two numbers."""
-    test = ref.score.test
-    return test is not None and test.statistic is not None and "scoring" in ref.score.slice
 
 
 def headlines(view: View) -> list[Headline]:
@@ -80,7 +74,8 @@ def _headline(view: View, ref: Ref) -> Headline:
     where = [value for name, value in score.slice.items() if name != "condition" or several or "slot" in score.slice]
     human = view.human(score.metric) if len(score.slice) <= 1 else []
     made = Headline(words(score.metric), " · ".join(map(words, where)), ref, _chart(ref, human))
-    made.chips = [sentence(text) for text in (_remark(ref), _against_chance(ref)) if text]
+    rules = [each.text for each in view.book.file.cautions() if each.where == score.slice and not each.short]
+    made.chips = [sentence(text) for text in (_remark(ref), _against_chance(ref), *rules) if text]
     made.told = _told(view, ref)
     made.human = [f"people, asked the same question: {value:g} % ({source})" for value, source in human]
     return made
@@ -98,7 +93,7 @@ def _remark(ref: Ref) -> str:
 def _against_chance(ref: Ref) -> str:
     """Whether a distance is more than chance alone gives, where value and test are of the same thing."""
     test, value = _test_of(ref), ref.score.value
-    if test is None or test.null_q95 is None or value is None or _by_likelihood(ref):
+    if test is None or test.null_q95 is None or value is None or by_likelihood(ref):
         return ""
     return "more than chance alone gives" if value > test.null_q95 else "no more than chance alone gives"
 
@@ -108,7 +103,7 @@ def _told(view: View, ref: Ref) -> list[Any]:
     if score.reference is not None:
         told.append(put("chance: {}", ref.number("reference", unit=True)))
     test = _test_of(ref)
-    if test is not None and _by_likelihood(ref):
+    if test is not None and by_likelihood(ref):
         told.append(put("by likelihood; the most likely answers alone: {}", ref.number("test.statistic", unit=True)))
     if test is not None and test.null_mean is not None:
         told.append(
@@ -154,7 +149,7 @@ def _chart(ref: Ref, human: list[tuple[float, str]]) -> Markup:
         return Markup()
     marks = [(at * ref.scale, CHANCE, "chance") for at in (score.reference,) if at is not None]
     test = _test_of(ref)
-    if test is not None and test.null_mean is not None and not _by_likelihood(ref):
+    if test is not None and test.null_mean is not None and not by_likelihood(ref):
         marks += [(at * ref.scale, CHANCE, "chance") for at in (test.null_mean, test.null_q95) if at is not None]
     marks += [(value, HUMAN, "people") for value, _ in human]
     points = [Dot(" ", ref.shown(score.value), ref.low, ref.high)]

@@ -20,22 +20,20 @@ def overview(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
         for headline in part["headlines"]:
             columns.setdefault(_column(part, headline), []).append((part, headline))
     _tell_apart(columns)
-    mixed = len({part["demo"] for part in parts}) > 1
-    table = Figure("Models and benchmarks", columns=["model", *columns], layout="wide")
+    mixed = len({bool(part["demo"]) for part in parts}) > 1
+    table = Figure("Models and benchmarks", columns=["model"], layout="wide")
+    for name, found in columns.items():
+        table.columns += [
+            name,
+            "95 % interval",
+            *(["remarks"] if any(_tags(p, marked=mixed) for p, _ in found) else []),
+        ]
     for model in dict.fromkeys(part["model"] for part in parts):
         row: list[Any] = [model]
         for found in columns.values():
-            cells = [
-                put(
-                    '<a href="#run-{}">{}</a> <span class="small">{}</span>{}',
-                    part["number"],
-                    headline.ref.number(unit=True) if headline.ref.score.value is not None else "undefined",
-                    "" if headline.ref.no_interval else headline.ref.span(),
-                    _tags(part, marked=mixed),
-                )
-                for part, headline in found if part["model"] == model
-            ]  # fmt: skip
-            row.append(Markup("<br>").join(cells) if cells else DASH)
+            row += _cells([pair for pair in found if pair[0]["model"] == model], marked=mixed)
+            if not any(_tags(part, marked=mixed) for part, _ in found):
+                row.pop()
         table.rows.append(row)
     table.note = (
         "Intervals of single runs do not tell whether two runs differ: they share items, which a comparison takes into "
@@ -44,8 +42,25 @@ def overview(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     charts = []
     for name, found in columns.items():
         rows = [(part["model"], headline.ref) for part, headline in found]
-        charts.append(interval_figure(name, rows, found[0][0]["view"], metric=found[0][1].ref.score.metric, few=False))
+        doubted = {headline.ref.mark for part, headline in found if part["alarms"]}
+        metric = found[0][1].ref.score.metric
+        charts.append(interval_figure(name, rows, found[0][0]["view"], metric=metric, few=False, doubted=doubted))
     return {"table": table, "charts": charts}
+
+
+def _cells(found: Sequence[tuple[dict[str, Any], Headline]], *, marked: bool) -> list[Any]:
+    """Value, interval and remarks of a model: a line for each of its runs, so that numbers stand under numbers."""
+    if not found:
+        return [DASH, DASH, ""]
+    values, spans = [], []
+    for part, headline in found:
+        known = headline.ref.score.value is not None
+        shown = headline.ref.number(unit=True) if known else "undefined"
+        values.append(put('<a href="#run-{}">{}</a>', part["number"], shown))
+        spans.append(put('<span class="small">{}</span>', headline.ref.span()))
+    tags = [_tags(part, marked=marked) for part, _ in found]
+    lines = Markup("<br>")
+    return [lines.join(values), lines.join(spans), put('<span class="remarks">{}</span>', lines.join(tags))]
 
 
 def _tags(part: dict[str, Any], *, marked: bool) -> Markup:

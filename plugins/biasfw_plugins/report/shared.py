@@ -39,11 +39,7 @@ def outcomes(view: View) -> list[Section]:
                 title = ", ".join(["What became of the answers", *said])
                 figures.append(outcome_figure(title, rows[:1] if alike else rows, note))
     controls = _controls(view)
-    made = (
-        [Section("outcomes", "Outcomes", figures, _outcome_lead(view))]
-        if figures
-        else []
-    )
+    made = [Section("outcomes", "Outcomes", figures, _outcome_lead(view))] if figures else []
     return made + ([Section("controls", "Can the model do the task?", controls)] if controls else [])
 
 

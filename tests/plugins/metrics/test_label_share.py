@@ -154,7 +154,7 @@ def test_a_rank_is_given_where_the_simultaneous_interval_misses_all_others(
     assert highest.interval.level == pytest.approx(simultaneous_level(5))
     assert lowest.value is None
     assert "label" not in lowest.slice
-    assert lowest.reason == "cannot be ranked: the simultaneous intervals overlap"
+    assert lowest.reason == "cannot be ranked: the simultaneous intervals overlap; apart: ants > bees, cats, dogs, elks"
     # By category the family is larger: five labels in one category here.
     assert one(scores, rank="highest", category="food").slice["label"] == "ants"
 

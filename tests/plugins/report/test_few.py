@@ -33,9 +33,9 @@ def test_there_is_one_sentence_instead_of_dashes(page: Callable[..., Any], three
 
 
 def test_what_cannot_be_ranked_has_its_own_reason(page: Callable[..., Any], three_topics: Path, casting: Path) -> None:
-    assert "The groups cannot be ranked: only 3 clusters." in page(three_topics).text
+    assert "No group stands out: only 3 clusters (simultaneous intervals)." in page(three_topics).text
     assert "intervals overlap" not in page(three_topics).text
-    assert "The groups cannot be ranked: the simultaneous intervals overlap." in page(casting).text
+    assert "No group stands out (simultaneous intervals)." in page(casting).text
 
 
 def test_fields_of_few_observations_are_not_coloured(page: Callable[..., Any], three_topics: Path) -> None:

@@ -23,7 +23,7 @@ def shown(name: str, value: float, unit: str) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if name.startswith("test.p"):
-        return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+        return "< 0.001" if value < 0.001 else f"{value:.3f}"
     return f"{100 * value:.1f}" if unit == "share" else f"{value:.3g}"
 
 

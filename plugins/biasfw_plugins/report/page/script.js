@@ -184,13 +184,18 @@
     const [, key, file, line, prompt, answered, error, scores, judges, order, gold] = row;
     const tag = names.languages[rows.language[i]];
     const box = make("div", "inside"), whole = `${file}, line ${count(line)}, key ${key}`;
-    for (const [role, content, left] of data.p[prompt]) box.append(text(role, content, left, tag, false, `requests.jsonl, key ${key}`));
     const said = data.t[places[i]];
     if (names.closed[run]) box.append(make("p", "left", "The texts of this set may not be passed on."));
     if (said.length > 2) box.append(text("reasoning", said[2], said[3], tag, true, whole));
     if (answered && answered[0] && said.length) box.append(text("response" + (answered[1] ? `, ended by ${words(answered[1])}` : ""), said[0] || "(empty)", said[1], tag, true, whole));
     if (error) box.append(text("error: " + words(error[0]), error[1], error[2], "en", true, whole));
     if (!answered) box.append(make("p", "left", "There is no response."));
+    if (data.p[prompt].length) {
+      const asked = make("details", "prompt"), turns = data.p[prompt];
+      asked.append(make("summary", "", `What was asked (${turns.map((turn) => turn[0]).join(", ")})`));
+      for (const [role, content, left] of turns) asked.append(text(role, content, left, tag, false, `requests.jsonl, key ${key}`));
+      box.append(asked);
+    }
     if (scores.length) box.append(table(["option", "sum of log-probs (nats)"], scores.map(([name, sum]) => [name.split("|").map(label).join(" / "), sum.toFixed(2)])));
     if (order.length) box.append(make("p", "where", `in this order: ${order.map(label).join(", ")}` + (gold ? `; right: ${label(gold)}` : "")));
     box.append(votes(run, judges));
