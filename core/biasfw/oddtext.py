@@ -15,6 +15,20 @@ ODD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd\ud800-\udfff]")
 _NAMES = re.compile(r"/(source_id|language|category|variant|gold|order/\d+|choices/\d+/(key|role))")
 
 
+ACTING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def acting(text: str) -> str:
+    """What is said of a text with a character that acts on what stands around it; "" of others."""
+    found = ACTING.search(text)
+    if found is None:
+        return ""
+    code = f"U+{ord(found[0]):04X}"
+    if found[0] < "\xa0":
+        return f"the control character {code} is in the text; remove it"
+    return f"{code} is in the text, which turns the direction of what follows; remove it"
+
+
 class Odd(NamedTuple):
     """What is wrong with a text, or with a key (``is_key``)."""
 

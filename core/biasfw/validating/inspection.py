@@ -15,6 +15,7 @@ from biasfw.errors import BiasfwError, DataError
 from biasfw.findings import Report
 from biasfw.languages import LanguagePack
 from biasfw.opening import leaving, left
+from biasfw.oddtext import acting
 from biasfw.packcheck import Kit
 from biasfw.phrases import many
 from biasfw.records import Seed
@@ -22,7 +23,7 @@ from biasfw.schemas import Problem, check_options
 from biasfw.validating.data import read_shots, read_split, tell
 from biasfw.validating.fields import offered
 from biasfw.validating.golds import check_golds
-from biasfw.validating.items import Told
+from biasfw.validating.items import Told, texts
 from biasfw.validating.judges import check_named
 from biasfw.validating.prompts import check_templates
 from biasfw.validating.pruning import Pruned, as_errors, problems, prune
@@ -116,6 +117,9 @@ def _manifest(seen: Inspected, pruned: Pruned) -> None:
     manifest: Any = document.value
     if pruned.has("task", "languages"):
         bundles.complete(manifest)
+    for pointer, text in texts(manifest):
+        if what := acting(text):
+            report.add("warning", document, pointer, what)
     seen.whole = pruned.has(*_NEEDED, *_BY_TASK.get(manifest.get("task", ""), ()))
     if pruned.has("authorship"):
         report.facts.append(_authorship(manifest))

@@ -16,6 +16,7 @@ from biasfw.manifestparts import all_conditions
 from biasfw.phrases import did_you_mean
 from biasfw.schemas import Problem
 from biasfw.templates import compile_template
+from biasfw.textfile import read_text
 from biasfw.validating.fields import MADE, NEAR, has_cell, offered
 
 if TYPE_CHECKING:
@@ -113,18 +114,49 @@ def _templates(manifest: Manifest) -> Iterator[_Asked]:
 
 
 def _add(report: Report, document: Document, pointer: str, message: str, said: re.Match[str] | None) -> None:
-    line, column = document.position(pointer)
-    inside = f"line {said['line']} of the template: " if said and said["line"] and int(said["line"]) > 1 else ""
+    number = int(said["line"]) if said and said["line"] else 1
+    line, column = _inside(document, pointer, number, message)
+    inside = f"line {number} of the template: " if number > 1 else ""
     found = Problem(document.name, line, column, document.original(pointer), f"{inside}{message}")
     report.findings.append(Finding("error", found))
+
+
+def _inside(document: Document, pointer: str, number: int, message: str) -> tuple[int, int]:
+    """Where in the file stands what a message about line ``number`` of the template at ``pointer`` means."""
+    line, column = document.position(pointer)
+    value = document.value
+    for part in pointer.split("/")[1:]:
+        value = value[int(part) if isinstance(value, list) else part.replace("~1", "/").replace("~0", "~")]
+    wanted = value.split("\n")[number - 1].strip() if number <= value.count("\n") + 1 else ""
+    try:
+        lines = read_text(Path(document.name)).splitlines()
+    except DataError:
+        return line, column
+    for at in range(line - 1, len(lines)) if wanted else ():
+        begins = lines[at].find(wanted, column - 1 if at == line - 1 else 0)
+        if begins >= 0:
+            return at + 1, begins + _meant_by(message, wanted) + 1
+    return line, column  # it is written with escapes
+
+
+def _meant_by(message: str, text: str) -> int:
+    """Where in a line of a template stands what a message is about: the name in it, a call, or the first tag."""
+    named = re.search(r'"([^"]+)"|loop\.(\w+)|the filter (\w+)|\{% (\w+)', message)
+    word = next((each for each in named.groups() if each), "") if named else ""
+    pattern = rf"(?<!\w){re.escape(word)}(?!\w)" if word else r"\w+(?=\s*\()" if "a call" in message else ""
+    tags = list(re.finditer(r"\{[{%].*?(?:[}%]\}|$)", text))
+    for tag in tags if pattern else ():
+        if found := re.search(pattern, tag[0]):
+            return tag.start() + found.start()
+    return tags[0].start() if tags else 0
 
 
 def _place(document: Document, pointer: str, name: str) -> tuple[int, int]:
     """Where ``name`` stands for the first time in the text at ``pointer``, as the file has it."""
     line, column = document.position(pointer)
     try:
-        lines = Path(document.name).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeError):
+        lines = read_text(Path(document.name)).splitlines()
+    except DataError:
         return line, column
     word = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
     tag = re.compile(r"\{[{%].*?[}%]\}")

@@ -134,3 +134,35 @@ def test_judges_that_nobody_offers_and_addresses_are_told(
     assert "base_url" in found["/judges/m/options"]
     assert "nosuch" in found["/judges/p/members/0/judge"]
     assert ("/nonsense" in found) == bool(more)
+
+
+@pytest.mark.parametrize(
+    ("bad", "begins"),
+    [
+        ("{{ a }} {{ a | attr('x') }}", "attr('x')"),
+        ("{{ a }} {{ a.b('x') }}", "b('x')"),
+        ("{{ a }} {% include 'x' %}", "include"),
+        ("{{ a }} {{ _b }}", "_b"),
+        ("{{ a }} {% for x in a.b() %}{% endfor %}", "for x in"),
+    ],
+)
+def test_what_a_template_may_not_is_told_where_it_stands(
+    write: Write, installed: Plugins, bad: str, begins: str
+) -> None:
+    folder = write()
+    path = folder / "benchmark.yaml"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    at = next(number for number, line in enumerate(lines) if line.endswith("|-"))
+    indent = len(lines[at + 1]) - len(lines[at + 1].lstrip())
+    lines[at + 2 : at + 2] = [" " * indent + f"xx {bad}"]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    (line, *_) = errors(folder, installed)
+    column = lines[at + 2].index(begins) + 1
+    assert line.startswith(f"benchmark.yaml:{at + 3}:{column}: error: /templates/")
+    assert "line 2 of the template: " in line
+
+
+def test_what_turns_the_direction_of_a_text_is_told(write: Write, installed: Plugins) -> None:
+    folder = write(("title: Who", 'title: "\\u202eWho'), ("a good neighbour\n", 'a good neighbour"\n'))
+    (found,) = (each for each in validate(folder, installed)[0].findings if each.problem.pointer == "/title")
+    assert (found.level, "U+202E is in the text" in found.problem.message) == ("warning", True)

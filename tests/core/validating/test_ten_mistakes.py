@@ -57,7 +57,7 @@ def expected(folder: Path, place_of: Place) -> list[tuple[str, int, int, str]]:
         ("a" * 64, "", "data.jsonl is another than this; fetch it again"),
         ("[source_id]", "", "expected a text, found a list"),
         ("contxt", "", "'contxt' is undefined: no item in en has such a field; did you mean \"context\"?"),
-        ("|-", "    sw:", "line 2 of the template: a call is not allowed in a template"),
+        ("text() }}\n        {% endfor %}Jibu:", "", "line 2 of the template: a call is not allowed in a template"),
         ("choise", "", "unknown parser 'choise'; did you mean choice?"),
     ]
     found = [(str(manifest), *place_of(manifest, text, after=after), part) for text, after, part in in_manifest]
