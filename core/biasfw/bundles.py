@@ -57,6 +57,15 @@ class Bundle:
         """Whether the split is machine-written and must be marked so wherever a number of it is shown."""
         return bool(self.entry.get("demo", False))
 
+    @property
+    def demo_words(self) -> str:
+        """The mark of a demo; a benchmark of which nothing is published has no paper to be compared with."""
+        parts = (self.written, *self.written.get("splits", {}).values())
+        published = any("reference_results" in part or "reader" in part for part in parts)
+        published = published or "url" in self.written.get("citation", {})
+        said = "machine-written, not reviewed by native speakers"
+        return f"{said}; not comparable with the paper" if published else said
+
     def files(self) -> list[Path]:
         """The data files of the split.
 

@@ -270,3 +270,18 @@ def test_the_count_of_the_examples_is_marked_and_no_word_is_cut(tmp_path: Path, 
         said = each.problem.message.partition("left to do: ")[2].removesuffix("…").split()
         if said and Path(each.problem.file).name != "items.jsonl" and said != ["replace", "this", "line"]:
             assert said[-1] in {word.strip("}'") for word in words} | words, each
+
+
+def test_a_benchmark_without_a_paper_is_not_said_to_differ_from_it(tmp_path: Path, installed: Plugins) -> None:
+    folder = made(tmp_path)
+    runs = tmp_path / "runs"
+    arguments = ["run", "--benchmark", str(folder), "--backend", "reference", "--model", "random", "--runs", str(runs)]
+    shown = CliRunner().invoke(app, arguments)
+    [directory] = runs.iterdir()
+    page = CliRunner().invoke(app, ["report", str(directory), "-o", str(tmp_path / "page.html")])
+    told = CliRunner().invoke(app, ["show", str(folder)])
+    assert [each.exit_code for each in (shown, page, told)] == [0, 0, 0], (shown.output, page.output, told.output)
+    for text in (shown.output, told.output, (tmp_path / "page.html").read_text(encoding="utf-8")):
+        assert "machine-written, not reviewed by native speakers" in text
+        assert "the paper" not in text
+    assert bundles.load(folder).demo_words == "machine-written, not reviewed by native speakers"

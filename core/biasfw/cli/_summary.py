@@ -29,7 +29,7 @@ from biasfw.scorefiles import in_words
 if TYPE_CHECKING:
     from biasfw.specs import BackendSpec
 
-DEMO = "demo: machine-written, not reviewed by native speakers; not comparable with the paper"
+DEMO = "demo: machine-written, not reviewed by native speakers"  # where the manifest is not at hand
 TEXT_LIMIT = 300
 NARROWEST = 80
 BESIDE = 3  # other scores that are named
@@ -65,7 +65,7 @@ def _heading(console: Console, result: RunResult) -> None:
     plan = result.plan
     console.print(f"\n[bold]{safe(plan.bundle.full_name)}[/bold]  {safe(plan.bundle.manifest['title'])}")
     if plan.bundle.demo:
-        console.print(f"[yellow]{DEMO}[/yellow]")
+        console.print(f"[yellow]demo: {plan.bundle.demo_words}[/yellow]")
     console.print(
         f"model: {safe(_model(result))}   backend: {safe(plan.backend.spec.name)}   mode: {plan.protocol.mode}"
     )

@@ -154,7 +154,7 @@ def _print_bundle(bundle: Bundle) -> None:
     manifest = bundle.manifest
     say(f"{bundle.name} {manifest['version']}: {manifest['title']}\n  from {bundle.origin}")
     if bundle.demo:
-        say(f"  {bundle.full_name} is machine-written, not reviewed by native speakers; not comparable with the paper")
+        say(f"  {bundle.full_name} is {bundle.demo_words}")
     say(f"\ncontent warning: {manifest['content_warning']}")
     for name, text in manifest["interpretation"].items():
         say(f"{name.replace('_', ' ')}: {text}")

@@ -25,7 +25,6 @@ from biasfw_plugins.report.headline import alarms, headlines
 from biasfw_plugins.report.overview import overview
 from biasfw_plugins.report.texts import clean, finalize, sentence, words
 
-DEMO = "demo: machine-written, not reviewed by native speakers; not comparable with the paper"
 _PAGE = 3_000_000  # bytes left for everything but the responses
 _TRIES = 3
 
@@ -122,7 +121,7 @@ def _page(sources: Sequence[Source], blocks: Blocks, asked: int, size: int) -> s
     )
     return _environment().get_template("page.html.j2").render(
         title=title, parts=parts, style=style, script=script, style_hash=_hash(style), script_hash=_hash(script),
-        demo=DEMO, demos=[part for part in parts if part["demo"]],
+        demo=max((part["demo"] for part in parts), key=len), demos=[part for part in parts if part["demo"]],
         demo_sets=dict.fromkeys(run.bundle.full_name for run in runs if run.bundle.demo),
         warnings=list(dict.fromkeys(clean(run.manifest["content_warning"]) for run in runs)),
         canaries=list(dict.fromkeys(clean(run.manifest["canary"]) for run in runs)),
@@ -150,7 +149,7 @@ def _part(view: View, flaws: Sequence[str]) -> dict[str, Any]:
     return {
         "view": view, "number": view.number, "run": run, "name": run_name(run), "model": model_name(run),
         "manifest": manifest,
-        "demo": run.bundle.demo, "closed": manifest["redistribution"] == "forbidden", "headlines": headlines(view),
+        "demo": f"demo: {run.bundle.demo_words}" if run.bundle.demo else "", "closed": manifest["redistribution"] == "forbidden", "headlines": headlines(view),
         "alarms": alarms(view), "ways": [way for way in ways if way["sections"]], "sections": sections,
         "provenance": shared.provenance(run), "notes": list(dict.fromkeys((*run.notes, *map(clean, flaws)))),
         "books": _others(view),
