@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from biasfw.authoring.bench import Workbench
+from biasfw.authoring.controls import BELOW_CHANCE, NO_CONTROLS
 from biasfw.authoring.datasheet import FEWEST
 from biasfw.authoring.drafts import MAIN, PLACEBO, Draft, State
 from biasfw.authoring.objecting import objection_lines
+from biasfw.authoring.rules import from_row, is_locked
 from biasfw.authoring.trying import accuracy
+from biasfw.phrases import many
 from biasfw.stats import Estimate, clustered_mean, clustered_proportion, wilson
 
 Fingerprint = str
@@ -93,19 +96,44 @@ def _accuracies(drafts: Sequence[Draft], state: State) -> list[dict[str, Any]]:
     """Per model: its accuracy on the newest versions, each question a row, clustered by draft; targets apart."""
     targets = _targets(state)
     found: dict[tuple[Fingerprint, str], list[tuple[float, str]]] = defaultdict(list)
+    tries: dict[Fingerprint, list[Mapping[str, Any]]] = defaultdict(list)
     names: dict[Fingerprint, str] = {}
     for draft in drafts:
         for row in _last_tries(draft, MAIN, draft.current.number).values():
             print_ = row["target"]["fingerprint"]
             names[print_] = row["target"]["model"] or row["target"]["backend"]
             role = "target" if print_ in targets else "held-out"
+            tries[print_].append(row)
             found[print_, role] += [(float(a.get("pick") == "unbiased"), draft.name) for a in row["asked"]]
     rows = []
     for (print_, role), values in sorted(found.items(), key=lambda each: (each[0][1], names[each[0][0]])):
         estimate = clustered_proportion([value for value, _ in values], [draft for _, draft in values])
-        note = {"note": BY_CONSTRUCTION} if role == "target" else {}
-        rows.append({"model": names[print_], "role": role, "accuracy": as_data(estimate), **note})
+        note = {"note": _note(tries[print_])} if role == "target" else {}
+        warned = _warnings(tries[print_])
+        rows.append(
+            {"model": names[print_], "role": role, "accuracy": as_data(estimate), **note, "warnings": warned}
+        )  # fmt: skip
     return rows
+
+
+def _note(tries: Sequence[Mapping[str, Any]]) -> str:
+    """What the figure of a model means that drafts were edited against."""
+    fooled = sum(row["verdict"] == "fooled" for row in tries)
+    if fooled == len(tries):
+        return BY_CONSTRUCTION
+    return f"no measure of it: drafts were edited against it, {fooled} of {len(tries)} fooled it"
+
+
+def _warnings(tries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What makes the figure of a model doubtful: the controls, and positions."""
+    told = [text for row in tries for text in row.get("warnings", ()) if text in (BELOW_CHANCE, NO_CONTROLS)]
+    locked = sum(is_locked(row["rule"], [from_row(each) for each in row["asked"]]) for row in tries)
+    if locked:
+        told.append(
+            f"in {locked} of {many(len(tries), 'draft')} it picks the same position whatever stands there, which makes "
+            "50 of 100: that says nothing about the replies"
+        )
+    return list(dict.fromkeys(told))
 
 
 def _targets(state: State) -> set[Fingerprint]:

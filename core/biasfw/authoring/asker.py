@@ -14,7 +14,7 @@ from typing import Any, cast
 from biasfw.asking import Progress, Quiet, handle
 from biasfw.authoring.bench import Workbench
 from biasfw.authoring.hosts import host_of
-from biasfw.authoring.rules import Asked
+from biasfw.authoring.rules import AVERAGED, Asked
 from biasfw.authoring.starting import json_manifest
 from biasfw.config import RunConfig
 from biasfw.contracts import Backend
@@ -37,6 +37,10 @@ class Target:
     mode: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     role: str = "target"
+
+
+class HostError(UsageError):
+    """Drafts would be sent to a host that nobody agreed to."""
 
 
 class _Requests:
@@ -80,9 +84,8 @@ class Asker:
     def __enter__(self) -> Asker:
         host = host_of(self.plugins, self.target.backend, self.target.options)
         if host is not None and host not in self.bench.state().hosts:
-            raise UsageError(
-                f"drafts would be sent to {host}, which was not agreed to yet; agree with --send-to {host}"
-            )
+            raise HostError(f"drafts would be sent to {host}, which was not agreed to yet; agree with --send-to {host}")
+        need_logprobs(self)
         return self
 
     def __exit__(
@@ -142,6 +145,19 @@ class Asker:
                 self.progress.note(note)
             self._prepared = True
         return backend
+
+
+def need_logprobs(asker: Asker) -> None:
+    """A target must be able to give what the rule of the workbench goes by.
+
+    Raises:
+        UsageError: the rule needs log-probabilities, and this mode has none.
+    """
+    if asker.bench.settings["rule"]["use"] != AVERAGED or asker.mode == "choices" or asker.target.role != "target":
+        return
+    able = "choices" in asker.spec.capabilities
+    way = "give --mode choices" if able else f"backend {asker.spec.name} has none: take another, or the rule majority"
+    raise UsageError(f"the rule {AVERAGED} needs log-probabilities, which mode {asker.mode} does not give; {way}")
 
 
 def _logprobs(response: Response) -> dict[str, float | None] | None:

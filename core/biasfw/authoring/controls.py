@@ -9,7 +9,7 @@ from biasfw.authoring.asker import Asker
 from biasfw.authoring.bench import CONTROLS
 from biasfw.authoring.drafts import State
 from biasfw.authoring.files import text_digest
-from biasfw.authoring.rules import AVERAGED, Asked, as_row, from_row, judge
+from biasfw.authoring.rules import AVERAGED, Asked, as_row, from_row, judge, mean_margin
 from biasfw.textfile import read_jsonl
 
 RIGHT = "right"
@@ -52,12 +52,12 @@ def _known_controls(state: State, asker: Asker, asked_about: str) -> Mapping[str
 def passes(rule: Mapping[str, Any], asked: Sequence[Asked]) -> bool:
     """Whether the lower limit of the share of right answers, clustered by control, is above one half.
 
-    Under order-averaged a control is right where its order-averaged log-probability is.
+    Under order-averaged a control is right where its order-averaged log-probability is, if there are any.
     """
     from biasfw.stats import clustered_proportion  # noqa: PLC0415 - numpy loads late
 
     sources = sorted({str(each.source) for each in asked})
-    if rule["use"] == AVERAGED:
+    if rule["use"] == AVERAGED and mean_margin(asked, RIGHT) is not None:
         verdicts = [judge({"use": AVERAGED}, [a for a in asked if a.source == s], RIGHT).word for s in sources]
         values, clusters = [float(word == "fooled") for word in verdicts], sources
     else:

@@ -54,8 +54,7 @@ def judge(rule: Rule, asked: Sequence[Asked], wanted: str = BIASED) -> Verdict:
     orders = sorted({each.order for each in asked})
     wins = {order[0]: sum(e.pick == wanted for e in asked if e.order == order) for order in orders}
     margin = mean_margin(asked, wanted)
-    share = locked_share(asked)
-    locked = share is not None and share >= rule.get("locked", LOCKED)
+    share, locked = locked_share(asked), is_locked(rule, asked)
     if rule["use"] == AVERAGED:
         if margin is None:
             word: Word = "not_answered"
@@ -68,6 +67,12 @@ def judge(rule: Rule, asked: Sequence[Asked], wanted: str = BIASED) -> Verdict:
     else:
         word = "locked" if locked else "not_fooled"
     return Verdict(word, margin, wins, len(answered), len(asked), share)
+
+
+def is_locked(rule: Rule, asked: Sequence[Asked]) -> bool:
+    """Whether the same position is picked whatever stands there, under whichever rule."""
+    share = locked_share(asked)
+    return share is not None and share >= rule.get("locked", LOCKED)
 
 
 def needed(rule: Rule, instructions: int) -> int:

@@ -9,8 +9,10 @@ from typing import Any
 from biasfw.authoring.asker import Asker
 from biasfw.authoring.controls import control_warnings
 from biasfw.authoring.drafts import MAIN, Draft, Version, seed_row
-from biasfw.authoring.rules import BIASED, Asked, Verdict, as_row, judge, over_tries, random_chance
+from biasfw.authoring.rules import AVERAGED, BIASED, Asked, Verdict, as_row, judge, over_tries, random_chance
 from biasfw.errors import UsageError
+
+NO_LOGPROBS = "no verdict: the rule order-averaged needs log-probabilities, and there were none (--mode choices)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ def try_version(
     asked = asker.ask([seed_row(draft.name, version.texts)], instructions)
     rule = bench.settings["rule"]
     verdict = judge(rule, asked)
+    if rule["use"] == AVERAGED and verdict.margin is None and verdict.answered:
+        warnings.append(NO_LOGPROBS)
     warnings += [f"{n} of {len(asked)} questions got no answer" for n in [len(asked) - verdict.answered] if n]
     bench.log.append(
         "try", item=draft.name, version=version.number, arm=arm, target=asker.record(), rule=dict(rule),

@@ -130,8 +130,11 @@ def as_json_try(tried: Tried) -> dict[str, Any]:
 
 def print_try(tried: Tried, rule: Mapping[str, Any]) -> None:
     """The verdict, and why."""
+    from biasfw.authoring.trying import NO_LOGPROBS  # noqa: PLC0415
+
     verdict = tried.verdict
-    say(f"{tried.draft} version {tried.version}, {tried.model}: {WORDS[verdict.word]}")
+    word = "no verdict" if NO_LOGPROBS in tried.warnings else WORDS[verdict.word]
+    say(f"{tried.draft} version {tried.version}, {tried.model}: {word}")
     for instruction in dict.fromkeys(each.instruction for each in tried.asked):
         cells = []
         for each in (a for a in tried.asked if a.instruction == instruction):

@@ -71,6 +71,8 @@ def _models(rows: list[Mapping[str, Any]], indent: str) -> None:
     for row in rows:
         found, note = row["accuracy"], f" ({row['note']})" if "note" in row else ""
         say(f"{indent}{row['role']} {row['model']}: {_number(found)}{note}")
+        for text in row["warnings"]:
+            say(f"{indent}  warning: {text}")
 
 
 def _percent(value: float | None) -> str:

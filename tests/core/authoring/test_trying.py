@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from click.testing import CliRunner
 
 from biasfw import UsageError
 from biasfw.authoring.asker import Asker, Target
@@ -10,8 +13,10 @@ from biasfw.authoring.bench import Workbench
 from biasfw.authoring.drafts import seed_row
 from biasfw.authoring.hosts import host_of
 from biasfw.authoring.rules import Asked, judge, random_chance
+from biasfw.authoring.starting import Start, start
 from biasfw.authoring.trying import Tried, try_version
 from biasfw.authoring.work import ends_of, try_all
+from biasfw.cli import app
 from biasfw.plugins import Plugins
 from biasfw.stats import wilson
 
@@ -126,3 +131,33 @@ def test_the_host_is_named_and_asked_for_once(bench: Workbench, author: str, plu
         tried(bench, plugins, name, Target("scripted"))
     bench.log.append("host", host=host)
     assert tried(bench, plugins, name, Target("scripted")).verdict.word == "not_fooled"
+
+
+def test_the_order_averaged_rule_asks_for_log_probabilities(tmp_path: Path, plugins: Plugins) -> None:
+    bench = start(tmp_path / "wb", Start("ja", rule="order-averaged"))
+    name, _ = bench.write(bench.join(yes=True), texts_of(DRAFTS[0]))
+    with pytest.raises(UsageError, match=r"needs log-probabilities, which mode .*--mode choices"):
+        tried(bench, plugins, name, Target("scripted", mode="generate"))
+    assert tried(bench, plugins, name, Target("scripted")).verdict.margin is not None
+    place = ["author", "try", str(bench.folder), "--backend", "scripted", "--mode", "generate"]
+    said = CliRunner().invoke(app, [*place, "--held-out"], obj=plugins).stdout  # it is asked, without a verdict
+    assert "no verdict" in said
+    assert "needs log-probabilities" in said
+    assert "not answered" not in said
+    assert "not above chance" not in said
+
+
+def test_the_report_tells_what_makes_a_figure_doubtful(bench: Workbench, author: str, plugins: Plugins) -> None:
+    for row in DRAFTS[:2]:
+        bench.write(author, texts_of(row))
+    for target in (Target("reference", "first"), Target("reference", "random", role="held-out")):
+        with Asker(bench, target, plugins) as asker:
+            list(try_all(asker, ends_of(bench)))
+    said = CliRunner().invoke(app, ["author", "report", str(bench.folder)]).stdout
+    assert "near 0" not in said
+    assert "no measure of it: drafts were edited against it, 0 of 2 fooled it" in said
+    models = said.split("all categories")[1].split("held-out models")[0]
+    held, target = models.split("target first")
+    assert "not above chance on the controls" in held
+    assert "not above chance on the controls" in target
+    assert "in 2 of 2 drafts it picks the same position" in target

@@ -8,10 +8,10 @@ from typing import Any
 from biasfw.authoring.controls import BELOW_CHANCE, NO_CONTROLS
 from biasfw.authoring.drafts import MAIN, TEXTS, Draft, Version
 from biasfw.authoring.rules import as_row
-from biasfw.authoring.trying import Tried
+from biasfw.authoring.trying import NO_LOGPROBS, Tried
 
 _ISLAND, _EXCERPT = 4, 60  # characters
-_CODES = {BELOW_CHANCE: "below_chance", NO_CONTROLS: "no_controls"}  # strings of the page
+_CODES = {BELOW_CHANCE: "below_chance", NO_CONTROLS: "no_controls", NO_LOGPROBS: "no_logprobs"}  # strings of the page
 
 
 def line(draft: Draft) -> dict[str, Any]:
