@@ -18,7 +18,7 @@ _LACKS = "is empty", "is missing"
 
 
 class _Metric(NamedTuple):
-    index: int  # in the manifest
+    place: int  # in the manifest
     spec: MetricSpec
 
 
@@ -43,7 +43,7 @@ def check_golds(report: Report, document: Document | None, manifest: Manifest, i
         )
     elif len(lacking) == len(there) and document is not None:
         what = f"no item has a right option (gold), which {comparing[0].spec.name} compares with"
-        pointer = f"/metrics/{comparing[0].index}/use"
+        pointer = f"/metrics/{comparing[0].place}/use"
         report.add("error", document, pointer, f"{what}; write gold in the items, or remove the metric")
     else:
         for told, uses in lacking:

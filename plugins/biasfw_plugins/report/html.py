@@ -149,7 +149,8 @@ def _part(view: View, flaws: Sequence[str]) -> dict[str, Any]:
     return {
         "view": view, "number": view.number, "run": run, "name": run_name(run), "model": model_name(run),
         "manifest": manifest,
-        "demo": f"demo: {run.bundle.demo_words}" if run.bundle.demo else "", "closed": manifest["redistribution"] == "forbidden", "headlines": headlines(view),
+        "demo": f"demo: {run.bundle.demo_words}" if run.bundle.demo else "",
+        "closed": manifest["redistribution"] == "forbidden", "headlines": headlines(view),
         "alarms": alarms(view), "ways": [way for way in ways if way["sections"]], "sections": sections,
         "provenance": shared.provenance(run), "notes": list(dict.fromkeys((*run.notes, *map(clean, flaws)))),
         "books": _others(view),
