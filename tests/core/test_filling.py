@@ -93,3 +93,15 @@ def test_nothing_is_written_while_there_are_errors(tmp_path: Path, kit: Kit) -> 
 def test_it_is_for_folders(kit: Kit) -> None:
     with pytest.raises(UsageError, match="is for the folder of a benchmark"):
         fill(Path("debatebias"), kit)
+
+
+@pytest.mark.parametrize(("code", "way"), [(28, "make room on the disk"), (13, "check its permissions")])
+def test_a_file_that_cannot_be_written_is_told_with_the_way_out(
+    tmp_path: Path, kit: Kit, monkeypatch: pytest.MonkeyPatch, code: int, way: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(code, "No")
+
+    monkeypatch.setattr("biasfw.filling.write_atomically", fail)
+    with pytest.raises(BiasfwError, match=rf"cannot be written \(No\); {way}"):
+        fill(made(tmp_path), kit)

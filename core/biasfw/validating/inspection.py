@@ -14,8 +14,8 @@ from biasfw.document import Document, child
 from biasfw.errors import BiasfwError, DataError
 from biasfw.findings import Report
 from biasfw.languages import LanguagePack
-from biasfw.opening import leaving, left
 from biasfw.oddtext import acting
+from biasfw.opening import leaving, left
 from biasfw.packcheck import Kit
 from biasfw.phrases import many
 from biasfw.records import Seed

@@ -160,3 +160,9 @@ def test_a_manifest_of_a_newer_format_says_one_thing(write: Callable[..., Path],
     (report, *_) = validate(folder, installed)
     (found,) = report.findings
     assert str(found).startswith(f"{folder}/benchmark.yaml:1:17: error: /schema_version: it is of version 2")
+
+
+def test_a_run_json_that_is_nested_without_end_is_told(tmp_path: Path, installed: Plugins) -> None:
+    (tmp_path / "run.json").write_text('{"a":' * 5000, encoding="utf-8")
+    (report,) = validate(tmp_path, installed)
+    assert [each.problem.file for each in report.findings] == [f"{tmp_path / 'run.json'}"]
