@@ -110,9 +110,22 @@ def test_answers_to_the_served_page_survive_a_killed_server(chromium: Any, small
         tab.reload()
         tab.locator("#count", has_text="1 ／ 2").wait_for()
         assert tab.is_checked(f"input[name='unbiased-{'1' * 16}'][value='b']")
-        assert tab.query_selector(f"input[name='unbiased-{'3' * 16}']") is None  # a control
+        assert tab.query_selector(f"input[name='unbiased-{'3' * 16}']") is not None  # a control is like all others
+        place = f"[data-task='{'1' * 16}'] textarea"
+        assert tab.get_attribute(place, "maxlength") == "20000"
+        tab.click(place)
+        tab.keyboard.insert_text(f"どちらも\n{HOSTILE}")  # as an input method does, and never left
+        for _ in range(600):
+            if "comment" in load_answers(small)["1" * 16]:
+                break
+            tab.wait_for_timeout(100)
+        stop(process)
+        process, _ = served(small)
+        tab.reload()
+        assert tab.input_value(place) == f"どちらも\n{HOSTILE}"
+        assert (tab.title(), tab.query_selector("img")) == ("どちらの返答ですか", None)
     finally:
         context.close()
         stop(process)
     row = load_answers(small)["1" * 16]
-    assert (row["suitable"], row["unbiased"]) == ("a", "b")
+    assert (row["suitable"], row["unbiased"], row["comment"]) == ("a", "b", f"どちらも\n{HOSTILE}")

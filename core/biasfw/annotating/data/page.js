@@ -112,7 +112,16 @@ function shown(task, n) {
   const comment = make("textarea", null, { rows: 2, maxLength: 20000, placeholder: words.comment, dir: "auto" });
   comment.setAttribute("aria-label", words.comment);
   comment.value = (answers[task.task] || {}).comment || "";
-  comment.addEventListener(inside ? "input" : "change", () => answer(task.task, "comment", comment.value));
+  let timer = 0;
+  const typed = () => {
+    clearTimeout(timer);
+    if (((answers[task.task] || {}).comment || "") !== comment.value) answer(task.task, "comment", comment.value);
+  };
+  comment.addEventListener("change", typed);
+  comment.addEventListener("input", () => {
+    clearTimeout(timer);
+    if (inside) typed(); else timer = setTimeout(typed, 700);  // a pause in typing, not every letter
+  });
   box.append(make("label", null, { className: "choice" }, harmful, " " + words.harmful), comment);
   return box;
 }
