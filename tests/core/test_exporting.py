@@ -288,3 +288,12 @@ def test_the_file_is_named_as_the_run(
     monkeypatch.chdir(tmp_path)
     assert name("csv") == f"{debates.name}.csv"
     assert name("every-eval-ever") == f"{debates.name}.eee.json"
+
+
+@pytest.mark.parametrize("name", ["responses.jsonl", "requests.jsonl", "judgements"])
+def test_whole_files_that_are_missing_are_told(name: str, debates: Path, tmp_path: Path, installed: Plugins) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(debates, copy)
+    shutil.rmtree(copy / name) if name == "judgements" else (copy / name).unlink()
+    found = export(copy, "csv", tmp_path / "x.csv", installed)
+    assert any(name in note and "missing" in note for note in found.notes), found.notes

@@ -20,6 +20,7 @@ _SHEET = 1_048_576 - 1  # rows of a sheet below the head
 # What makes spreadsheets take a text for a formula, in ASCII and full width, and behind blanks; and our own mark.
 _FORMULA = re.compile("^[\\s\ufeff\u200b]*[=+\\-@|%\uff1d\uff0b\uff0d\uff20]|^[\t\r\n']")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+_LONE = re.compile("[\ud800-\udfff]")
 
 Rows = Iterable[dict[str, Any]]
 
@@ -28,24 +29,28 @@ def write_csv(path: Path, columns: tuple[Column, ...], rows: Rows, canary: str) 
     """RFC 4180 in UTF-8 with a head line. The canary is a column."""
     del canary
     names = [column.name for column in columns]
-    marked = 0
+    marked = escaped = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(names)
         for row in rows:
             values = [row.get(name) for name in names]
             marked += sum(map(_is_marked, values))
+            escaped += sum(map(_is_escaped, values))
             writer.writerow(map(_in_a_sheet, values))
-    return _told(marked)
+    return _told(marked, escaped)
 
 
 def write_jsonl(path: Path, columns: tuple[Column, ...], rows: Rows, canary: str) -> list[str]:
     """One JSON object a line, with every column; texts as they are, but lone surrogates, which few readers take."""
     del canary
     names = [column.name for column in columns]
+    lone = 0
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{dumps({name: _whole(row.get(name)) for name in names})}\n" for row in rows)
-    return []
+        for row in rows:
+            lone += sum(_has_lone(row.get(name)) for name in names)
+            file.write(f"{dumps({name: _whole(row.get(name)) for name in names})}\n")
+    return _told_lone(lone)
 
 
 def write_parquet(path: Path, columns: tuple[Column, ...], rows: Rows, canary: str) -> list[str]:
@@ -57,11 +62,13 @@ def write_parquet(path: Path, columns: tuple[Column, ...], rows: Rows, canary: s
         raise _missing("parquet", "pyarrow") from failure
     kinds = {"text": pa.string(), "integer": pa.int64(), "number": pa.float64(), "truth": pa.bool_()}
     schema = pa.schema([(column.name, kinds[column.kind]) for column in columns], metadata={"canary": canary})
+    lone = 0
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for batch in _batches(rows):
+            lone += sum(_has_lone(row.get(column.name)) for row in batch for column in columns)
             table = {c.name: [_whole(row.get(c.name)) for row in batch] for c in columns}
             writer.write_table(pa.table(table, schema=schema))
-    return []
+    return _told_lone(lone)
 
 
 def write_xlsx(path: Path, columns: tuple[Column, ...], rows: Rows, canary: str) -> list[str]:
@@ -74,11 +81,12 @@ def write_xlsx(path: Path, columns: tuple[Column, ...], rows: Rows, canary: str)
     book = Workbook(write_only=True)
     book.properties.description = canary
     sheet = book.create_sheet("responses")
-    cut = marked = 0
+    cut = marked = escaped = 0
 
     def cell(value: Any) -> Any:
-        nonlocal cut, marked
+        nonlocal cut, marked, escaped
         marked += _is_marked(value)
+        escaped += _is_escaped(value)
         value = _in_a_sheet(value)
         if not isinstance(value, str):
             return value
@@ -96,14 +104,27 @@ def write_xlsx(path: Path, columns: tuple[Column, ...], rows: Rows, canary: str)
         sheet.append([cell(row.get(column.name)) for column in columns])
     book.save(path)
     said = f"{many(cut, 'text was', 'texts were')} cut at {_CELL:,} characters, which is all a cell holds"
-    return [*_told(marked), *([said] if cut else [])]
+    return [*_told(marked, escaped), *([said] if cut else [])]
 
 
-def _told(marked: int) -> list[str]:
-    if not marked:
+def _told(marked: int, escaped: int) -> list[str]:
+    said = []
+    if marked:
+        texts = many(marked, "text that a spreadsheet could run begins", "texts that a spreadsheet could run begin")
+        said.append(f"{texts} with an apostrophe, which is not part of {'it' if marked == 1 else 'them'}")
+    if escaped:
+        texts = many(escaped, "text holds", "texts hold")
+        said.append(
+            f"{texts} control characters, which are written as escapes such as \\u001b; jsonl has them as they are"
+        )
+    return said
+
+
+def _told_lone(lone: int) -> list[str]:
+    if not lone:
         return []
-    texts = many(marked, "text that a spreadsheet could run begins", "texts that a spreadsheet could run begin")
-    return [f"{texts} with an apostrophe, which is not part of {'it' if marked == 1 else 'them'}"]
+    texts = many(lone, "text holds", "texts hold")
+    return [f"{texts} halves of characters (lone surrogates), which are written as escapes such as \\ud83d"]
 
 
 def _missing(what: str, package: str) -> ComponentError:
@@ -129,6 +150,14 @@ def _in_a_sheet(value: Any) -> Any:
 
 def _is_marked(value: Any) -> bool:
     return isinstance(value, str) and _FORMULA.match(_shown(value)) is not None
+
+
+def _is_escaped(value: Any) -> bool:
+    return isinstance(value, str) and _UNPRINTABLE.search(value) is not None
+
+
+def _has_lone(value: Any) -> bool:
+    return isinstance(value, str) and not value.isascii() and _LONE.search(value) is not None
 
 
 def _shown(text: str) -> str:
