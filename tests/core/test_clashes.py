@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -28,10 +29,10 @@ def with_parser(installed: Plugins, *names: str) -> Plugins:
     return plugins
 
 
-def config(tmp_path: Path, benchmark: str, **given: str) -> RunConfig:
+def config(tmp_path: Path, benchmark: str, **given: Any) -> RunConfig:
     return RunConfig(
         benchmark, "reference", model="random", mode="generate", limit=2, languages=None, runs=str(tmp_path), **given
-    )  # type: ignore[arg-type]
+    )
 
 
 def test_what_uses_the_name_stops_with_both_packages_and_the_way_out(installed: Plugins, tmp_path: Path) -> None:

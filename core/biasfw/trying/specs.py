@@ -31,7 +31,7 @@ def check_spec(kind: str, component: Component) -> None:
     assert _NAME.fullmatch(spec.name), f"the name {spec.name!r}: small letters, digits, hyphens and underscores"
     assert spec.summary.strip(), f"{kind} {spec.name} has no summary; one line for `biasfw list`"
     assert "\n" not in spec.summary, f"the summary of {kind} {spec.name} has more than one line"
-    tasks = getattr(spec, "tasks", frozenset())
+    tasks: Any = getattr(spec, "tasks", ())
     assert not isinstance(tasks, str), f"tasks of {kind} {spec.name} is a text; write a set of them"
     strange = sorted(set(tasks) - set(FORMS))
     assert not strange, (
