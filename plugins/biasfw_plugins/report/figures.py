@@ -141,7 +141,7 @@ def interval_figure(  # noqa: PLR0913 - what is drawn, and what stands beside it
         figure.keys = [("k-accent", point), *([("k-few", "fewer than 10 clusters")] if grey else [])]
         if doubted:
             figure.keys = [("k-accent", point), ("k-few", "something stands against it")]
-    figure.keys += [("k-chance", "chance")] if any(colour == CHANCE for _, colour, _ in marks) else []
+    figure.keys += [("k-chance", name) for name in dict.fromkeys(name for _, colour, name in marks if colour == CHANCE)]
     figure.keys += [("k-human", "people, asked the same")] if any(colour == HUMAN for _, colour, _ in marks) else []
     return figure
 
@@ -162,7 +162,7 @@ def lines(refs: Sequence[Ref]) -> list[tuple[float, str, str]]:
         return [(found.pop(), CHANCE, "chance")]
     alone = {_alone(ref) for ref in refs}
     ends = alone.pop() if len(alone) == 1 else ()
-    return [(at, CHANCE, "chance") for at in ends]
+    return [(at, CHANCE, "chance alone: its mean, and the end of 95 of 100 cases") for at in ends]
 
 
 def _alone(ref: Ref) -> tuple[float, ...]:

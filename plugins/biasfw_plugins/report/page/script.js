@@ -180,6 +180,26 @@
     return box;
   };
 
+  // What was asked stands after the answer, folded where there is a text to read; a system prompt, ever the same, always.
+  const question = (turns, tag, key, open) => {
+    const fold = (title, open) => {
+      const made = make("details", "prompt");
+      made.open = open;
+      made.append(make("summary", "", title));
+      return made;
+    };
+    const asked = fold("What was asked", open);
+    for (const [role, content, left] of turns) {
+      const shown = text(role, content, left, tag, false, `requests.jsonl, key ${key}`);
+      if (role === "system") {
+        const system = fold("system prompt", false);
+        system.append(shown);
+        asked.append(system);
+      } else asked.append(shown);
+    }
+    return asked;
+  };
+
   const inside = (i, row, data, run) => {
     const [, key, file, line, prompt, answered, error, scores, judges, order, gold] = row;
     const tag = names.languages[rows.language[i]];
@@ -190,12 +210,7 @@
     if (answered && answered[0] && said.length) box.append(text("response" + (answered[1] ? `, ended by ${words(answered[1])}` : ""), said[0] || "(empty)", said[1], tag, true, whole));
     if (error) box.append(text("error: " + words(error[0]), error[1], error[2], "en", true, whole));
     if (!answered) box.append(make("p", "left", "There is no response."));
-    if (data.p[prompt].length) {
-      const asked = make("details", "prompt"), turns = data.p[prompt];
-      asked.append(make("summary", "", `What was asked (${turns.map((turn) => turn[0]).join(", ")})`));
-      for (const [role, content, left] of turns) asked.append(text(role, content, left, tag, false, `requests.jsonl, key ${key}`));
-      box.append(asked);
-    }
+    if (data.p[prompt].length) box.append(question(data.p[prompt], tag, key, !(answered && answered[0]) && !error));
     if (scores.length) box.append(table(["option", "sum of log-probs (nats)"], scores.map(([name, sum]) => [name.split("|").map(label).join(" / "), sum.toFixed(2)])));
     if (order.length) box.append(make("p", "where", `in this order: ${order.map(label).join(", ")}` + (gold ? `; right: ${label(gold)}` : "")));
     box.append(votes(run, judges));
