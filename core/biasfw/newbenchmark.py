@@ -70,7 +70,7 @@ class NewBenchmark:
         """
         for what, key in (("name", self.name), *(("category", category) for category in self.categories)):
             if not re.fullmatch(_KEY, key):
-                hint = "write small letters a to z, digits, hyphens and underscores, beginning with a letter"
+                hint = "write small letters, digits, hyphens and underscores, beginning with a letter"
                 if near := ascii_key(key):
                     hint = f'did you mean "{near}"? {hint}'
                 raise UsageError(f"the {what} {shorten(key)} cannot be used; {hint}")
