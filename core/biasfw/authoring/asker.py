@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
 from biasfw.asking import Progress, Quiet, handle
 from biasfw.authoring.bench import Workbench
+from biasfw.authoring.files import workplace
 from biasfw.authoring.hosts import host_of
 from biasfw.authoring.rules import AVERAGED, Asked
 from biasfw.authoring.starting import json_manifest
@@ -174,8 +173,7 @@ def _plan(asker: Asker, rows: Sequence[Mapping[str, Any]], instructions: Sequenc
         "default_split": "try",
     }
     # In the workbench, so that a withdrawal finds what a killed process left.
-    with tempfile.TemporaryDirectory(prefix=".try-", dir=asker.bench.folder) as place:
-        folder = Path(place)
+    with workplace(asker.bench.folder, "try") as folder:
         (folder / "benchmark.yaml").write_text(json_manifest(manifest), encoding="utf-8")
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         (folder / "items.jsonl").write_text(lines, encoding="utf-8")

@@ -24,8 +24,10 @@ def checked(
     if given["language"] not in languages:
         known = ", ".join(languages)
         raise UsageError(f"language {given['language']!r} is not the workbench's; it has: {known}")
-    if given.get("category") not in categories:
-        raise UsageError(f"no category {given.get('category')!r}; there are: {', '.join(categories)}")
+    if not given.get("category"):
+        raise UsageError(f"no category is named; name one (--category): {', '.join(categories)}")
+    if given["category"] not in categories:
+        raise UsageError(f"no category {given['category']!r}; there are: {', '.join(categories)}")
     if draft is not None and given["category"] != draft.category:
         raise UsageError(f"{draft.name} belongs to {draft.category}; write a new draft for another category")
     for name in NEEDED:

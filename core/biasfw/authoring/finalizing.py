@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from biasfw.authoring.asker import Asker
 from biasfw.authoring.bench import Workbench
 from biasfw.authoring.drafts import Draft, State, seed_row
+from biasfw.authoring.files import workplace
 from biasfw.authoring.freezing import Finalised, Wish, move, write_bundle
 from biasfw.authoring.limits import conformance, over_limits
 from biasfw.authoring.objecting import objection_lines
@@ -92,8 +91,8 @@ def finalize(asker: Asker, wish: Wish) -> Finalised:
     done = Finalised(output, held_out=held, left_out=left, unreviewed=unreviewed)
     done.objections = objections
     done.instructions = len(bench.settings["fresh_instructions"])
-    with tempfile.TemporaryDirectory(prefix=".staging-", dir=bench.folder) as place:
-        staged = Path(place) / "main"
+    with workplace(bench.folder, "staging") as place:
+        staged = place / "main"
         write_bundle(asker, wish, chosen, done, staged)  # first without what the fresh instructions say: for the checks
         reasons += conformance(staged, asker.plugins)
         if reasons:
@@ -105,8 +104,8 @@ def finalize(asker: Asker, wish: Wish) -> Finalised:
         move(staged, output)
         if held:
             done.holdout = output.with_name(f"{output.name}-holdout")
-            write_bundle(asker, wish, [d for d in chosen if d.name in held], done, Path(place) / "holdout")
-            move(Path(place) / "holdout", done.holdout)
+            write_bundle(asker, wish, [d for d in chosen if d.name in held], done, place / "holdout")
+            move(place / "holdout", done.holdout)
     for folder, names in ((done.folder, set(done.kept) - set(held)), (done.holdout, set(held))):
         if folder is not None and names:
             bench.log.append(

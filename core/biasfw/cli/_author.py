@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from biasfw.cli._common import say
+from biasfw.errors import UsageError
 
 if TYPE_CHECKING:
     from biasfw.authoring.bench import Workbench
@@ -43,6 +45,20 @@ def bench_in(folder: Path) -> Workbench:
     bench = open_bench(folder)
     tell_problems(bench.problems())
     return bench
+
+
+def confirm(text: str, otherwise: str) -> bool:
+    """Ask for a yes; where nobody can answer, ``otherwise`` says what to give.
+
+    Raises:
+        UsageError: there is no terminal.
+    """
+    try:
+        return click.confirm(text, default=False, err=True)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        raise UsageError(f"there is no terminal to ask at ({text}); {otherwise}") from None
 
 
 def tell_problems(found: Iterable[str]) -> None:

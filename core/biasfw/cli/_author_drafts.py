@@ -5,14 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from biasfw.cli._author import bench_in, by_option, command, folder_argument
+from biasfw.cli._author import bench_in, by_option, command, confirm, folder_argument
+from biasfw.cli._author_models import WORDS
 from biasfw.cli._common import json_option, print_json, say
 from biasfw.errors import UsageError
 from biasfw.phrases import many
+
+if TYPE_CHECKING:
+    from biasfw.authoring.drafts import Draft
 
 
 @command.command("init", epilog="Example:  biasfw author init my-bench --language ja --contact 'ask@example.org'")
@@ -61,7 +65,7 @@ def join(folder: Path, yes: bool | None, by: str | None, groups: tuple[str, ...]
         say(f"warning: {folder / 'CONSENT.md'} is not complete: pay, ethics approval or contact is missing", err=True)
     if yes is None:
         click.echo(consent)
-        yes = click.confirm("Do you agree?", default=False)
+        yes = confirm("Do you agree?", "read CONSENT.md, then give --yes or --no")
     pseudonym = bench.join(yes=yes, groups=groups, by=by)
     if not yes:
         say("recorded: no. Nothing is asked of you.")
@@ -118,12 +122,25 @@ def _texts(file: str) -> dict[str, str]:
     return dict(value)
 
 
+def doubts(draft: Draft) -> list[str]:
+    """What somebody who accepts a draft should know."""
+    from biasfw.authoring.objecting import objection_lines  # noqa: PLC0415
+
+    tried = draft.tried(role="target", version=draft.current.number)
+    told = [] if tried else ["its newest version was not tried on a target, so it cannot be finalised yet"]
+    if tried and tried[-1]["verdict"] != "fooled":
+        told.append(f"its last verdict is: {WORDS[tried[-1]['verdict']]}")
+    return told + [line.partition(": ")[2] for line in objection_lines(draft)]
+
+
 def _decision(accept: bool) -> Callable[..., None]:
     def decide(folder: Path, items: tuple[str, ...], by: str, reason: str) -> None:
         bench = bench_in(folder)
         for item in items:
             bench.decide(by, item, accept=accept, reason=reason)
             say(f"{item}: {'accepted' if accept else 'rejected'}")
+            for text in doubts(bench.draft(item)) if accept else ():
+                say(f"warning: {item}: {text}", err=True)
 
     return decide
 
@@ -219,8 +236,9 @@ def status(folder: Path, as_json: bool) -> None:
         found = [row for row in rows if row["category"] == category]
         say(f"{category}: {many(len(found), 'draft')}, {sum(r['status'] == 'accepted' for r in found)} accepted")
         for row in found:
-            flags = f", flagged {row['flags']} times" if row["flags"] else ""
-            say(f"  {row['item']}: {row['status']}, {row['edits']} edits, {row['verdict'] or 'not tried'}{flags}")
+            flags = f", flagged {many(row['flags'], 'time')}" if row["flags"] else ""
+            verdict = WORDS.get(row["verdict"], "not tried")
+            say(f"  {row['item']}: {row['status']}, {many(row['edits'], 'edit')}, {verdict}{flags}")
             for line in row["objections"]:
                 say(f"    objection: {line}")
 
@@ -249,7 +267,7 @@ def history(folder: Path, item: str) -> None:
         for tried in (t for t in draft.tries if t["version"] == version.number and t["arm"] == "main"):
             target = tried["target"]
             model = target["model"] or target["backend"]
-            say(f"  {target['role']} {model} ({tried['instructions']}): {tried['verdict']}")
+            say(f"  {target['role']} {model} ({tried['instructions']}): {WORDS[tried['verdict']]}")
         before = texts or before
     for row in draft.reviews:
         who = "a member of the group" if row["member"] else "somebody"

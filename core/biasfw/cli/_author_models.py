@@ -1,4 +1,4 @@
-"""``biasfw author try``: drafts are put to models."""
+"""``biasfw author try|finalize``: drafts are put to models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from biasfw.cli import plugins_of
-from biasfw.cli._author import bench_in, command, folder_argument
+from biasfw.cli._author import bench_in, command, confirm, folder_argument
 from biasfw.cli._common import json_option, pairs, print_json, say
 from biasfw.cli._result import Bar
 from biasfw.errors import UsageError
@@ -71,7 +71,8 @@ def agree(bench: Workbench, target: Target, plugins: Plugins, send_to: str | Non
     say(f"drafts leave this machine: they are sent to {host}", err=True)
     if send_to is not None and send_to != host:
         raise UsageError(f"--send-to names {send_to}, and drafts would go to {host}; nothing was sent")
-    if send_to is None and not click.confirm(f"Send drafts of this workbench to {host}?", default=False, err=True):
+    question, way = f"Send drafts of this workbench to {host}?", f"nothing was sent; agree with --send-to {host}"
+    if send_to is None and not confirm(question, way):
         raise UsageError(f"nothing was sent to {host}; agree with --send-to {host}")
     bench.log.append("host", host=host)
 
@@ -199,7 +200,9 @@ def finalize_(ctx: click.Context, /, folder: Path, *, as_json: bool, **given: An
             }
         )  # fmt: skip
         return
-    say(f"finalised {many(len(done.kept), 'item')}: {done.folder}")
+    inside = len(done.kept) - len(done.held_out)
+    say(f"finalised {many(len(done.kept), 'item')}" + (f", {inside} of them in" if done.holdout else ":")
+        + f" {done.folder}")  # fmt: skip
     say(f"{survived} of {len(done.kept)} fool the target under {done.instructions} instructions not used while editing")
     for name, why in done.left_out.items():
         say(f"  left out {name}: {why}")

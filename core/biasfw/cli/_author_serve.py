@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.pass_context
 def serve_(ctx: click.Context, /, folder: Path, port: int | None, **given: Any) -> None:
     """Serve the page for people who do not use terminals, on this machine only. Ctrl-C ends it; nothing is lost."""
+    from biasfw.authoring.asker import Asker, need_logprobs  # noqa: PLC0415
     from biasfw.authoring.starting import incomplete  # noqa: PLC0415
     from biasfw.authoring.web.serving import serve  # noqa: PLC0415
     from biasfw.authoring.web.session import Session  # noqa: PLC0415
@@ -31,8 +32,9 @@ def serve_(ctx: click.Context, /, folder: Path, port: int | None, **given: Any) 
     if incomplete(folder):
         say(f"warning: {folder / 'CONSENT.md'} is not complete: pay, ethics approval or contact is missing", err=True)
     target = target_of("target", given) if given["backend"] else None
-    if target is not None and given["send_to"]:
-        agree(bench, target, plugins, given["send_to"])  # else the page asks
+    if target is not None:  # before anybody writes: the page is for people who cannot know what a host is
+        agree(bench, target, plugins, given["send_to"])
+        need_logprobs(Asker(bench, target, plugins))
 
     def ready(address: Address) -> None:
         say(f"open: {address.url}")

@@ -227,7 +227,14 @@ def test_every_string_is_there_in_every_language() -> None:
     used = set(re.findall(r"words\.([a-z_]+)", script))
     assert used <= set(strings["en"])
     verdicts = get_args(Word)
-    known = {f"next_{word}" for word in verdicts} | {*verdicts, *TEXTS, "below_chance", "no_controls"}
+    known = {f"next_{word}" for word in verdicts} | {
+        *verdicts,
+        *TEXTS,
+        "below_chance",
+        "no_controls",
+        "no_logprobs",
+        "host_first",
+    }
     known |= {
         "accepted",
         "rejected",

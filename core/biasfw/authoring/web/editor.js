@@ -34,7 +34,7 @@ function showEditor() {
   if (plain) parts.push(make("p", words.placebo_told, { className: "warning" }));
   for (const name of TEXTS) parts.push(field(name), ...(name === "biased" ? [make("div", null, { id: "balance", className: "soft" })] : []));
   const bar = make("div", null, { className: "bar" });
-  if (listed.target && !plain) bar.append(button("try", words.try, tryIt, "main"));
+  if (listed.target && !plain) bar.append(listed.host ? hostBox(listed.host) : button("try", words.try, tryIt, "main"));
   bar.append(button("save", words.save, save, listed.target && !plain ? "" : "main"), make("p", words.kept, { id: "state", className: "soft" }));
   parts.push(bar, make("p", listed.target && !plain ? words.how_try : words.how_save, { className: "soft" }), make("div", null, { id: "tried" }));
   if (edit.draft && !plain) {
@@ -110,6 +110,11 @@ function same(a, b) { return TEXTS.every((name) => (a[name] || "") === (b[name] 
 function changed(theirs, go) {
   const place = document.getElementById("changed");
   if (!place) return;
+  const tried = document.getElementById("tried");
+  tried.replaceChildren(); // a verdict about texts that are not the newest any more
+  tried.className = "";
+  state(words.not_kept + " " + words.look_first);
+  scrollTo(0, 0);
   place.className = "box warning";
   place.replaceChildren(make("p", words.changed),
     ...TEXTS.filter((n) => theirs[n]).map((n) => make("p", words[n] + ": " + theirs[n], { className: "text", dir: "auto" })),
@@ -142,7 +147,7 @@ async function job(begun, place) {
   if (!begun) return null;
   for (;;) {
     const found = await ask("job/" + begun.job);
-    if (found.http !== 200 || found.error) { say(found.error); place.replaceChildren(); return null; }
+    if (found.http !== 200 || found.error) { say(words[found.code] || found.error); place.replaceChildren(); return null; }
     if (!found.running) return found;
     place.replaceChildren(make("p", words.trying + " " + found.done + " / " + found.total), make("progress", null, { max: found.total || 1, value: found.done }));
     await new Promise((go) => setTimeout(go, 300));
@@ -174,7 +179,7 @@ function showTried(tried, place) {
   place.className = "box";
   place.replaceChildren(make("h3", words[tried.verdict], { id: "verdict", className: "verdict " + tried.verdict }),
     make("p", words["next_" + tried.verdict]), ...warnings.map((text) => make("p", words.warning + ": " + text, { className: "warning" })), table,
-    make("p", words.margin, { className: "soft" }),
+    ...(tried.picks.some((p) => typeof p.margin === "number") ? [make("p", words.margin, { className: "soft", id: "margins" })] : []),
     make("p", words.chance + ": " + (100 * tried.over_tries).toFixed(1) + " % (" + words.tries + " " + tried.tries + ")", { className: "soft" }));
   place.scrollIntoView({ block: "nearest" });
 }

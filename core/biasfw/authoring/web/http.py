@@ -17,6 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from biasfw.authoring.bench import NewerVersionError
+from biasfw.authoring.web.jobs import told_failure
 from biasfw.authoring.web.working import ChangedError
 from biasfw.errors import BiasfwError
 
@@ -147,6 +148,6 @@ async def _answer(work: Work) -> Response:
         return JSONResponse({"error": str(failure), "kept": failure.kept}, 409)
     except BiasfwError as failure:
         consent = "has not agreed" in str(failure)
-        return JSONResponse({"error": " ".join(str(failure).split())}, 403 if consent else 400)
+        return JSONResponse(told_failure(failure), 403 if consent else 400)
     except (KeyError, TypeError, AttributeError) as failure:  # a body that is not what the page sends
         return JSONResponse({"error": f"that is not what the page sends ({type(failure).__name__})"}, 400)

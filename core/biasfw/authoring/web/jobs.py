@@ -6,8 +6,15 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
+from biasfw.authoring.asker import HostError
 from biasfw.authoring.finalizing import RefusedError
 from biasfw.errors import BiasfwError
+
+
+def told_failure(failure: BiasfwError) -> dict[str, Any]:
+    """What went wrong in one line; ``code``: the page has words of its own for it."""
+    code = {"code": "host_first"} if isinstance(failure, HostError) else {}
+    return {"error": " ".join(str(failure).split()), **code}
 
 
 @dataclass(slots=True)
@@ -38,7 +45,7 @@ class Job:
         if isinstance(failure, RefusedError):
             return {"running": False, "refused": failure.reasons}
         if isinstance(failure, BiasfwError):
-            return {"running": False, "error": " ".join(str(failure).split())}
+            return {"running": False, **told_failure(failure)}
         if failure is not None:
             return {"running": False, "error": f"{type(failure).__name__}: {failure}"}
         return {"running": False, **self.future.result()}

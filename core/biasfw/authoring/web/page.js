@@ -47,7 +47,7 @@ async function ask(path, body) {
 }
 async function told(path, body) {
   const found = await ask(path, body);
-  if (found.http !== 200) { say(found.error); return null; }
+  if (found.http !== 200) { say(words[found.code] || found.error); return null; }
   say("");
   return found;
 }
@@ -110,7 +110,6 @@ async function showList() {
   listed = found;
   document.getElementById("who").textContent = by;
   const parts = [make("h2", words.drafts)];
-  if (found.host) parts.push(hostBox(found.host));
   parts.push(make("p", found.target ? words.how : words.no_target));
   parts.push(make("p", words.shorter_in + ": " + found.shorter + " / " + found.live + ". " + words.how_shorter, { className: "soft" }));
   for (const category of found.categories) parts.push(categoryBox(category));
@@ -142,8 +141,12 @@ function title(category) {
   return names[0];
 }
 function hostBox(host) {
-  return make("div", null, { className: "box warning" }, make("p", words.send + " " + host),
-    button("agree", words.send_yes, async () => { if (await told("agree", { host: host })) await showList(); }));
+  return make("div", null, { className: "box warning" }, make("p", words.send), make("p", host, { className: "text" }), make("p", words.send_who),
+    button("agree", words.send_yes, async () => {
+      if (!await told("agree", { host: host })) return;
+      listed.host = null;
+      if (edit) showEditor(); else await showList();
+    }));
 }
 function pauseButton() {
   return button("pause", words.pause, async () => {
@@ -173,6 +176,7 @@ function finalizeBox() {
   return make("details", null, { id: "editor" }, make("summary", words.finalize), make("p", words.how_finalize),
     make("label", words.allow, {}, make("small", words.how_allow), allow),
     make("label", words.allow_objections, {}, make("small", words.how_allow_objections), despite),
+    ...(listed.host ? [hostBox(listed.host)] : []),
     button("finalize", words.finalize, async () => {
       const found = await job(await told("finalize", { allow: allow.value.trim() || null, allow_objections: despite.value.trim() || null }), place);
       if (!found) return;
