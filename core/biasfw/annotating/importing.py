@@ -19,6 +19,7 @@ from biasfw.textfile import read_csv, read_text
 
 _WORDS = {"a": "a", "b": "b", "skip": "skip", "ａ": "a", "ｂ": "b", "-": "skip"}
 LONGEST = 20_000  # characters of a comment
+_WORKBOOKS = frozenset({".xlsx", ".xls", ".ods", ".numbers"})
 _YES = frozenset({"x", "1", "yes", "true", "はい", "有害"})
 
 
@@ -53,6 +54,8 @@ def import_answers(folder: Path, file: Path, *, replace: bool = False) -> Import
     """
     key = load_key(folder)
     tasks = {task["task"]: task for task in key["tasks"]}
+    if file.suffix.lower() in _WORKBOOKS:
+        raise DataError(f"{file} is a workbook; save the sheet as CSV (UTF-8), and import that")
     sent = _csv(file, tasks) if file.suffix.lower() == ".csv" else _json(file)
     found, empty = _checked(folder, sent.rows, tasks)
     names = {tasks[name]["annotator"] for name in found}

@@ -122,7 +122,7 @@ def _order_note(view: View, condition: str) -> Markup:
 
 def _instructions(view: View, condition: str) -> list[Figure]:
     by = view.book.by("accuracy", "variant", condition=condition)
-    if len(by) < 2:
+    if len(by) < 2 or all(ref.score.value is None for ref in by.values()):
         return []
     rows = [(f"instruction {key}", ref) for key, ref in by.items()]
     figure = interval_figure("Accuracy by instruction", rows, view, few=False)

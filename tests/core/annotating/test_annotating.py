@@ -215,6 +215,9 @@ def test_a_sheet_comes_back(folder: Path) -> None:
     done = import_answers(folder, path)
     assert (done.annotator, done.new, done.empty) == (who, 4, 18)
     assert load_consents(folder)[who]["yes"] is True
+    (folder / "saved.xlsx").write_bytes(b"PK\x03\x04\xff")
+    with pytest.raises(DataError, match=r"saved\.xlsx is a workbook; save the sheet as CSV"):
+        import_answers(folder, folder / "saved.xlsx")
     rows[0]["reply_a"] += "!"
     write()
     with pytest.raises(DataError, match="texts were edited"):
@@ -348,6 +351,10 @@ def test_a_human_run_says_nothing_of_orders_instructions_and_likelihoods(
     assert {s["value"] for s in silent} == {None}
     assert all(s["reason"].startswith("people ") and not {"test", "interval", "bounds"} & set(s) for s in silent)
     assert next(s for s in document["scores"] if s["metric"] == "accuracy")["value"] == 1
+    call("report", document["run"], "-o", str(tmp_path / "page.html"))
+    page_of_run = (tmp_path / "page.html").read_text(encoding="utf-8")
+    for words in ("Accuracy by instruction", "first position is picked in", "log-probs prefer"):
+        assert words not in page_of_run
     shown = call(*asked).output
     for words in ("in every order ", "first position in", "nats", "changes with the wording", "mean per token"):
         assert words not in shown.replace("\n", " ")
