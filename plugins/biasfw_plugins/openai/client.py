@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import cycle
 from typing import Any
 
@@ -30,6 +30,7 @@ class Client:
         pools = -(-connections // _POOL)
         self._clients = [_make(endpoint, timeout, connections) for _ in range(pools)]
         self._turns = cycle(self._clients)
+        self._heard = False  # whether anything has come from the server
         # Without a key there is no such header, which has to be said with each request.
         self._headers: dict[str, Any] = {} if endpoint.key else {"Authorization": openai.Omit()}
 
@@ -71,16 +72,25 @@ class Client:
         try:
             async with asyncio.timeout(self._timeout):  # of the whole try: a server may send a byte now and then
                 response = (await send()).http_response
+                self._heard = True
         except (TimeoutError, openai.APITimeoutError):
             message = f"no answer from {self._endpoint.place} within {self._timeout:g} s"
             raise NoAnswerError("timeout", message, then="again", overloaded=True) from None
         except openai.APIStatusError as error:
             answer = error.response
+            self._heard = True
             raise from_status(
                 answer.status_code, answer.headers, answer.text, self._endpoint, self._model
             ) from None  # the cause would show the server's text, which may repeat the key
         except openai.APIConnectionError as error:
             reason = shown(_root(error), self._endpoint)
+            if not self._heard and _refused(error):  # nobody listens there, and nobody did: asking again is in vain
+                raise NoAnswerError(
+                    "connection",
+                    f"no connection to {self._endpoint.place}: {reason}; start the server, or name another address "
+                    "(-B base_url=URL)",
+                    then="stop",
+                ) from None
             raise NoAnswerError(
                 "connection", f"no connection to {self._endpoint.place}: {reason}", then="again"
             ) from None
@@ -120,6 +130,24 @@ def _make(endpoint: Endpoint, timeout: float, connections: int) -> openai.AsyncO
     return openai.AsyncOpenAI(
         api_key=endpoint.key or "none", base_url=endpoint.url, max_retries=0, http_client=web, default_headers=headers
     )
+
+
+def _refused(error: BaseException) -> bool:
+    """Whether a connection was refused: the server is not there, rather than slow or far."""
+    for each in _causes(error):
+        inside = each.exceptions if isinstance(each, BaseExceptionGroup) else (each,)
+        if any(isinstance(one, ConnectionRefusedError) for one in inside):
+            return True
+    return False
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    each: BaseException | None = error
+    for _ in range(_DEEPEST + 1):
+        if each is None:
+            return
+        yield each
+        each = each.__cause__ or each.__context__
 
 
 def _root(error: BaseException) -> str:

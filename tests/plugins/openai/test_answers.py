@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -172,3 +173,15 @@ def test_a_server_that_answers_nothing_is_given_up(
     with pytest.raises(BiasfwError, match=r"in a row failed.*boom.*same command"):
         list(backend(retries=0, concurrency=4).run(Requests(ask(str(number)) for number in range(1000))))
     assert len(server.posts) <= 30
+
+
+def test_where_nobody_listens_the_first_request_is_the_last(server: Server, backend: Backend) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    tries: list[Response] = []
+    asked = backend(base_url=f"http://127.0.0.1:{port}/v1", retries=5)
+    with pytest.raises(BiasfwError, match=r"no connection to .*; start the server, or name another address") as caught:
+        tries += list(asked.run(Requests(ask(str(number)) for number in range(50))))
+    assert tries == []
+    assert "in a row" not in str(caught.value)
