@@ -1,4 +1,7 @@
-"""A process that serves a workbench (its argument) with the scripted target, for tests that kill it."""
+"""A process that serves a workbench (its argument) with the scripted target, for tests that kill it.
+
+Two more arguments: the distribution that the target is from, and the mode.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ if __name__ == "__main__":
     module = sys.modules[NAME] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     plugins = Plugins.installed()
-    plugins.add(module.ScriptedPlugin(), "scripted", "biasfw")
-    session = Session(open_bench(Path(sys.argv[1])), plugins, Target("scripted", "overlap"))
+    distribution, mode = sys.argv[2:] or ("biasfw", None)
+    plugins.add(module.ScriptedPlugin(), "scripted", distribution)
+    session = Session(open_bench(Path(sys.argv[1])), plugins, Target("scripted", "overlap", mode))
     serve(session, None, lambda address: print(address.url, flush=True))  # noqa: T201

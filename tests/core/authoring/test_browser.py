@@ -26,14 +26,16 @@ PATIENCE = 60_000  # milliseconds: the machine may be busy
 class Server:
     """A server in a process of its own, which can be killed."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *more: str) -> None:
+        self.folder, self.more = folder, more
         self.url = ""
         self.start()
 
     def start(self) -> None:
         script = Path(__file__).with_name("serve_scripted.py")
-        self.process = subprocess.Popen([sys.executable, script, self.folder], stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            [sys.executable, script, self.folder, *self.more], stdout=subprocess.PIPE, text=True
+        )
         assert self.process.stdout is not None
         url = self.process.stdout.readline().strip()
         assert url.startswith("http://127.0.0.1:")
@@ -178,11 +180,15 @@ def test_a_second_tab_overwrites_nothing_unseen(bench: Workbench, server: Server
     one.wait_for_selector("#history")
     two = opened(tabs, server)
     two.click("#open-names-01")
+    verdict(two)
+    assert two.locator("#margins").count() == 1
     one.fill("#text-context", "人間：一つ目のタブ。")
     is_kept(one)
     two.fill("#text-context", "人間：二つ目のタブ。")
     two.wait_for_selector("#changed.warning")
     assert "一つ目のタブ" in two.text_content("#changed")
+    assert "保存済み" not in two.text_content("#state")
+    assert two.locator("#verdict").count() == 0  # it was about texts that are not the newest any more
     assert two.input_value("#text-context") == "人間：二つ目のタブ。"  # what was typed stays
     kept = [json.loads(p.read_text()) for p in (bench.folder / "working").iterdir()]
     assert [k["texts"]["context"] for k in kept] == ["人間：一つ目のタブ。"]
@@ -198,6 +204,30 @@ def test_a_second_tab_overwrites_nothing_unseen(bench: Workbench, server: Server
     shows(two, "#history", "二つ目のタブ")
     assert [row["version"] for row in rows(bench, "draft")] == [0, 1, 2]
     assert one.errors + two.errors == []
+
+
+def test_a_host_is_asked_for_beside_the_button_and_in_words(bench: Workbench, tabs: Any) -> None:
+    pytest.importorskip("uvicorn", reason="the extra author is not installed")
+    server = Server(bench.folder, "somebody-else", "generate")
+    try:
+        tab = opened(tabs, server)
+        tab.click("#yes")
+        tab.wait_for_selector("#new-names")
+        assert "別のコンピューター" not in (tab.text_content("#notice") or "")
+        tab.click("#new-names")
+        fill(tab, texts_of(DRAFTS[9]))
+        assert tab.locator("#try").count() == 0
+        asked = tab.text_content(".bar")
+        assert "別のコンピューター" in asked
+        assert "somebody-else" in asked
+        assert "--send-to" not in tab.text_content("body")
+        tab.click("#agree")
+        assert tab.input_value("#text-context") == texts_of(DRAFTS[9])["context"]
+        assert verdict(tab)
+        assert tab.locator("#margins").count() == 0  # no probabilities, so no brackets to explain
+        assert tab.errors == []
+    finally:
+        server.kill()
 
 
 def test_a_hostile_text_does_nothing_and_withdrawing_removes_it(bench: Workbench, server: Server, tabs: Any) -> None:
