@@ -32,7 +32,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    made.filters.update(percent=percent, points=points, small=small, capitalised=capitalised)
+    made.filters.update(percent=percent, points=points, capitalised=capitalised)
     return made
 
 
@@ -67,8 +67,3 @@ def points(value: float | None) -> str:
 def capitalised(text: str) -> str:
     """A sentence with its first letter large, the others as they are."""
     return text[:1].upper() + text[1:]
-
-
-def small(p: float | None) -> str:
-    """A p-value."""
-    return "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"

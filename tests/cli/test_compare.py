@@ -70,6 +70,8 @@ def test_refused_with_the_list(runs: dict[str, str]) -> None:
     result = called("compare", runs["random"], runs["debates"], "--allow-demo")
     assert result.exit_code == 1
     assert "benchmark: jubaku:demo / debatebias:demo" in result.stderr
+    assert "are of two benchmarks, whose scores cannot be compared" in str(result.exception)
+    assert "anew as the other" not in str(result.exception)
 
 
 def test_missing_answers_are_spoken_of(runs: dict[str, str]) -> None:
@@ -81,9 +83,10 @@ def test_missing_answers_are_spoken_of(runs: dict[str, str]) -> None:
 def test_margins_in_words(runs: dict[str, str]) -> None:
     command = ["compare", runs["fair"], runs["random"], "--allow-demo", "--margin", "0.05"]
     flat = " ".join(said(*command, "--noninferior").split())
-    assert "=> run 1 is not worse than run 2 by 5 points or more (90 % interval" in flat
+    assert "=> accuracy: run 1 is not worse than run 2 by 5 points or more (90 % interval" in flat
+    assert flat.index("=> accuracy: run 1 is not worse") < flat.index("order-averaged preference"), "under its heading"
     flat = " ".join(said(*command, "--equivalent").split())
-    assert "=> it is not shown that the runs are equivalent within 5 points" in flat
+    assert "=> accuracy: it is not shown that the runs are equivalent within 5 points" in flat
 
 
 @pytest.mark.parametrize(
@@ -106,8 +109,11 @@ def test_what_does_not_go_together(options: list[str], message: str, runs: dict[
 def test_three_runs_have_ranks_and_all_pairs(runs: dict[str, str]) -> None:
     text = said("compare", runs["random"], runs["fair"], runs["first"], "--allow-demo")
     assert "ranks by accuracy, reply" in text
-    assert "  2 to 3   1  random" in text
-    assert "  1 to 3   3  first" in text, "locked on a position: above and below none"
+    assert "         1   2  anti-stereotyped" in text
+    assert "         -   1  random" in text, "cannot do the task"
+    assert "         -   3  first" in text, "locked on a position"
+    flat = " ".join(text.split())
+    assert "3 first ! not ranked: not interpretable: the model cannot do the task; position-locked" in flat
     assert [line for line in text.splitlines() if " against " in line] == ["1 against 2", "1 against 3", "2 against 3"]
 
 

@@ -14,7 +14,7 @@ import yaml
 
 from biasfw.cli._comparison import lines
 from biasfw.codec import encode
-from biasfw.comparing import Asking, Comparison, MeasureError, compare
+from biasfw.comparing import Asking, Comparison, MeasureError, compare, words
 from biasfw.comparing.claims import settled
 from biasfw.comparing.means import Scores, margin_of, mean_difference, table_difference
 from biasfw.comparing.page import page
@@ -228,7 +228,7 @@ def test_missing_answers_count_against_a_margin() -> None:
 
 def test_three_runs_have_ranks(make: Make) -> None:
     found = compared(make("random"), make("anti-stereotyped"), make("stereotyped"))
-    assert [(rank.run, rank.best, rank.worst) for rank in found.ranks] == [(1, 2, 2), (2, 1, 1), (3, 3, 3)]
+    assert [(rank.run, rank.best, rank.worst) for rank in found.ranks] == [(1, None, None), (2, 1, 1), (3, 2, 2)]
     raw = [pair.questions[0].overall.test.p for pair in found.pairs]
     adjusted = [pair.questions[0].overall.test.p_adjusted for pair in found.pairs]
     assert min(p for p in adjusted if p is not None) == pytest.approx(3 * min(p for p in raw if p is not None))
@@ -421,7 +421,53 @@ def test_locked_runs_are_not_said_to_differ_in_bias(make: Make) -> None:
         assert said in " ".join(" ".join(lines(found)).split())
         assert said[1:] in " ".join(page(found).split())
     three = compared(make("random"), make("anti-stereotyped"), make("first"))
-    assert [(rank.run, rank.best, rank.worst) for rank in three.ranks] == [(1, 2, 3), (2, 1, 2), (3, 1, 3)]
+    assert [(rank.run, rank.best, rank.worst) for rank in three.ranks] == [(1, None, None), (2, 1, 1), (3, None, None)]
+    assert three.ranks[2].remark.endswith("; position-locked")
+    for text in ("\n".join(lines(three)), page(three)):
+        beside = text[text.lower().index("ranks") :]
+        assert "not ranked: not interpretable: the model cannot do the task" in " ".join(beside.split())
+
+
+def test_a_difference_to_a_run_that_cannot_do_the_task_is_none_in_bias_and_the_verdict_says_so(make: Make) -> None:
+    found = compared(make("random"), make("anti-stereotyped"))
+    pair = found.pairs[0]
+    verdict = words.verdict(found, pair, pair.questions[0])
+    assert verdict == "the accuracy of run 1 is lower than that of run 2, which is no difference in bias (see below)"
+    why = "un 1: not interpretable: the model cannot do the task, so that no difference to it is one in bias"
+    for text in (" ".join(" ".join(lines(found)).split()), page(found)):
+        assert why in text[text.index("no difference in bias (see below)") :][:300]
+
+
+def test_groups_that_are_picked_by_place_are_told_beside_the_verdict(make: Make) -> None:
+    found = compared(make("stereotyped", "debatebias"), make("first", "debatebias"))
+    for text in (" ".join(" ".join(lines(found)).split()), " ".join(page(found).split())):
+        assert "un 2, modern, raw: position 1 takes 100.0 % of the picks: perhaps its place, not the group" in text
+        assert "un 2 is position-locked: which groups are named says nothing about them" in text
+        assert "he runs differ in how they deal out the labels, which is no difference in bias" in text
+
+
+def test_a_pair_that_prefers_neither_is_no_missing_answer_and_both_shares_are_named(make: Make, tmp_path: Path) -> None:
+    fair = make("anti-stereotyped")
+    rows = map(json.loads, (fair / "requests.jsonl").read_text("utf-8").splitlines())
+    of_ethnicity = {row["key"] for row in rows if row["item_id"].startswith("ethnicity")}
+
+    def tie(row: dict[str, Any]) -> None:
+        for score in row["choice_logprobs"] if row["key"] in of_ethnicity else ():
+            score["sum"] = -1.0
+
+    found = compared(changed(fair, tmp_path, "responses.jsonl", tie), make("stereotyped"))
+    question = found.pairs[0].questions[0]
+    each, sides = question.preference, question.preferring
+    assert each is not None
+    assert sides is not None
+    ours = sides[0]
+    assert ours.prefers == ours.decided == 168 - ours.tied
+    assert 0 < ours.tied < 168
+    assert (ours.unscored, each.missing) == (0, (0, 0))
+    assert each.a == pytest.approx(ours.prefers / 168)
+    text = " ".join(" ".join(lines(found)).split())
+    assert f"as reports count them: run 1: 100.0 % of {ours.decided}, run 2: 0.0 % of 168" in text
+    assert f"prefer neither option: {ours.tied} pairs in run 1, 0 pairs in run 2" in text
 
 
 def test_preferences_free_of_position_are_compared_beside_accuracy(make: Make) -> None:

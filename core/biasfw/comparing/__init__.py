@@ -10,10 +10,13 @@ from pathlib import Path
 from biasfw.comparing.claims import settled
 from biasfw.comparing.columns import Columns, Floats, columns
 from biasfw.comparing.measure import Shared, Unlike, measure, treatment
+from biasfw.comparing.places import Place, places_in
 from biasfw.comparing.preference import margins
 from biasfw.comparing.questions import Asking, questions
-from biasfw.comparing.results import RULE, TABLE, TABLE_RULE, Compared, Comparison, Difference, Pair, Question, Rank
+from biasfw.comparing.ranks import ranks
+from biasfw.comparing.results import RULE, TABLE, TABLE_RULE, Compared, Comparison, Difference, Pair, Question
 from biasfw.errors import BiasfwError, UsageError
+from biasfw.languages import load_packs
 from biasfw.plugins import Plugins
 from biasfw.storedrun import StoredRun, common_judge, open_run
 
@@ -63,7 +66,8 @@ def compare(
             f"{name} is machine-written and not reviewed by native speakers, so that a difference says nothing about "
             "a published figure; add --allow-demo to compare nonetheless"
         )
-    return compare_runs(runs, asking or Asking(), judge=judge, force_common=force_common)
+    found = compare_runs(runs, asking or Asking(), judge=judge, force_common=force_common)
+    return replace(found, names={**found.names, "languages": _language_names(runs[0], plugins)})
 
 
 def compare_runs(
@@ -77,6 +81,7 @@ def compare_runs(
         for here, there in combinations(range(len(runs)), 2)
     ]
     pairs = _corrected(pairs)
+    against = [_against(run, name) for run, name in zip(runs, judges, strict=True)]
     first = runs[0]
     manifest = first.bundle.manifest
     return Comparison(
@@ -87,12 +92,20 @@ def compare_runs(
         forced=any(pair.left_out for pair in pairs),
         canary=manifest["canary"],
         runs=tuple(
-            Compared(number, str(run.path), run.model, run.info["config"]["backend"], run.info["status"], name)
+            Compared(
+                number,
+                str(run.path),
+                run.model,
+                run.info["config"]["backend"],
+                run.info["status"],
+                name,
+                against[number - 1],
+            )
             for number, (run, name) in enumerate(zip(runs, judges, strict=True), start=1)
         ),
         pairs=tuple(pairs),
-        ranks=tuple(_ranks(pairs, len(runs))),
-        warnings=tuple(_warnings(runs, judges)),
+        ranks=tuple(ranks(pairs, against)),
+        warnings=tuple(_warnings(against)),
         notes=tuple(dict.fromkeys(_notes(runs, pairs))),
         names=_names(first),
         cluster_name=manifest.get("cluster_name", "clusters"),
@@ -111,7 +124,14 @@ def _pair(
     asked = questions(found, a.bundle.manifest, asking, _margins((a, b), shared, found, asking))
     if not any(question.overall.n for question in asked):
         raise MeasureError(f"{a.path} and {b.path} share no item that the primary score is about", unlike)
+    if a.bundle.manifest["task"] == "labels":
+        sides = [places_in(run, judges[place]) for run, place in zip((a, b), places, strict=True)]
+        asked = [replace(each, places=(_under(each, sides[0]), _under(each, sides[1]))) for each in asked]
     return Pair(here + 1, there + 1, tuple(treatment(a, b)), tuple(unlike), tuple(asked))
+
+
+def _under(question: Question, places: Iterable[Place]) -> tuple[Place, ...]:
+    return tuple(each for each in places if each.condition == question.condition)
 
 
 def _margins(
@@ -126,6 +146,11 @@ def _margins(
 
 def _refuse(a: StoredRun, b: StoredRun, unlike: list[Unlike], shared: Shared, *, force_common: bool) -> None:
     hard = [each for each in unlike if not each.common]
+    if a.name != b.name:
+        raise MeasureError(
+            f"{a.path} and {b.path} are of two benchmarks, whose scores cannot be compared; give runs of one benchmark",
+            unlike,
+        )
     if hard:
         raise MeasureError(
             f"{a.path} and {b.path} were not measured alike and cannot be compared; run one of them anew as the other",
@@ -167,32 +192,15 @@ def _corrected(pairs: Sequence[Pair]) -> list[Pair]:
     return [replace(pair, questions=tuple(one(question) for question in pair.questions)) for pair in pairs]
 
 
-def _ranks(pairs: Sequence[Pair], count: int) -> Iterable[Rank]:
-    """From the pairs that can be told apart: 1 + those above a run, and the number of runs less those below it.
-
-    Only accuracy has a better side: other shares are not ranked. The accuracy of a run that is locked on a position
-    says nothing, so that it stands above or below none.
-    """
-    ranked = [question for pair in pairs for question in pair.questions if question.overall.metric == "accuracy"]
-    conditions = dict.fromkeys(question.condition for question in ranked)
-    for condition in conditions:
-        above, below = [0] * count, [0] * count
-        for pair in pairs:
-            for question in pair.questions:
-                claimed = question.condition == condition and question.overall.shown in ("higher", "lower")
-                if claimed and not any(question.locks):
-                    higher, lower = (pair.a, pair.b) if question.overall.shown == "higher" else (pair.b, pair.a)
-                    above[lower - 1] += 1
-                    below[higher - 1] += 1
-        for run in range(count):
-            yield Rank(run + 1, condition, 1 + above[run], count - below[run])
+def _against(run: StoredRun, judge: str) -> tuple[str, ...]:
+    """Why no score of a run says anything about bias; of positions it is told where the difference stands."""
+    return tuple(remark for remark in run.remarks(judge) if not remark.startswith("position"))
 
 
-def _warnings(runs: Sequence[StoredRun], judges: Sequence[str]) -> Iterable[str]:
-    for number, (run, judge) in enumerate(zip(runs, judges, strict=True), start=1):
-        for remark in run.remarks(judge):
-            if not remark.startswith("position-locked"):  # is said where the difference stands
-                yield f"run {number}: {remark}, so that no difference to it is one in bias"
+def _warnings(against: Sequence[Sequence[str]]) -> Iterable[str]:
+    for number, remarks in enumerate(against, start=1):
+        for remark in remarks:
+            yield f"run {number}: {remark}, so that no difference to it is one in bias"
 
 
 def _notes(runs: Sequence[StoredRun], pairs: Sequence[Pair]) -> Iterable[str]:
@@ -224,3 +232,13 @@ def _names(run: StoredRun) -> dict[str, dict[str, str]]:
     if "abstention" in manifest:
         found["labels"][manifest["abstention"]["key"]] = name(manifest["abstention"])
     return found
+
+
+def _language_names(run: StoredRun, plugins: Plugins) -> dict[str, str]:
+    """The English name of every language that has a pack; the tag stays for the others."""
+    own = run.bundle.folder / "languages"
+    folders = [folder for folder, _ in plugins.folders("language")]
+    tags = run.bundle.manifest["languages"]
+    packs = load_packs(folders, tags, overrides=own if own.is_dir() else None)
+    found = {tag: packs.get(tag) or packs.get(tag.partition("-")[0]) for tag in tags}
+    return {tag: pack.name for tag, pack in found.items() if pack is not None}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from biasfw.comparing.columns import Bools, Columns, Ints, Side
+from biasfw.comparing.places import LOCKED
 from biasfw.comparing.results import Lock
-
-LOCKED = 0.9  # of the pairs that are answered in every order; as the metric position_locked has it
 
 
 def lock_of(columns: Columns, rows: Bools, side: Side) -> Lock | None:

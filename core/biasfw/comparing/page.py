@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from biasfw import __version__, webpage
 from biasfw.comparing import words
-from biasfw.comparing.results import TABLE, Comparison, Difference, Question
+from biasfw.comparing.results import TABLE, Comparison, Difference, Question, Rank
 
 _FLIPS = 200  # changed answers on the page; all of them are in the file of --flips
 
@@ -20,8 +22,13 @@ def page(found: Comparison) -> str:
 
     return webpage.render(
         "compare.html", found=found, groups=_groups, named=named, words=words, table=TABLE, limit=_FLIPS,
-        program=__version__,
+        ordered=_ordered, program=__version__,
     )  # fmt: skip
+
+
+def _ordered(ranks: Sequence[Rank]) -> list[Rank]:
+    """By condition, the best first, those without a rank last."""
+    return sorted(ranks, key=lambda each: (each.condition, each.best is None, each.best or 0, each.worst or 0))
 
 
 def _groups(question: Question) -> list[tuple[str, list[Difference], str]]:

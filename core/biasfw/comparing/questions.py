@@ -84,6 +84,7 @@ def _choice(
     overall = difference(rows, {"condition": condition}, "overall")
     slices = tuple(difference(*each) for each in _slices(columns, rows, condition) if asking.slices)
     margin = margin_of([scores.where(rows)], asking.kind, asking.margin) if asking.kind and asking.margin else None
+    scored = preferences(columns, rows, margins) if margins is not None else None
     return Question(
         condition,
         overall,
@@ -94,7 +95,8 @@ def _choice(
         _flips(columns, rows, "choice"),
         locks=locks,
         role=columns.role,
-        preference=_preference(columns, rows, condition, asking, margins),
+        preference=_preference(scored[0], condition, asking) if scored else None,
+        preferring=scored[1] if scored else None,
     )
 
 
@@ -102,12 +104,7 @@ def _withheld(test: Test) -> Test:
     return Test(test.null, "not made", None, reason=BOTH_LOCKED)
 
 
-def _preference(
-    columns: Columns, rows: Bools, condition: str, asking: Asking, margins: tuple[Floats, Floats] | None
-) -> Difference | None:
-    scores = preferences(columns, rows, margins) if margins is not None else None
-    if scores is None:
-        return None
+def _preference(scores: Scores, condition: str, asking: Asking) -> Difference:
     where = {"condition": condition, "statistic": "share_positive"}
     return mean_difference(scores, "order_averaged_preference", where, "order-averaged preference", asking.seed)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biasfw.comparing.measure import Unlike
+from biasfw.comparing.places import Place
 from biasfw.records import Interval, Test
 
 ALPHA = 0.05
@@ -76,6 +77,19 @@ class Lock:
 
 
 @dataclass(frozen=True, slots=True)
+class Preferring:
+    """How the likelihoods of one run are dealt out over pairs of both orders: what ``biasfw run`` counts.
+
+    ``prefers`` of ``decided`` pairs prefer the option that counts; ``tied`` prefer neither, ``unscored`` are not known.
+    """
+
+    prefers: int
+    decided: int
+    tied: int
+    unscored: int
+
+
+@dataclass(frozen=True, slots=True)
 class Margin:
     """Whether the first run is not worse than the second (or equivalent) by ``margin``, missing answers at worst."""
 
@@ -115,7 +129,9 @@ class Question:
     flips: tuple[Flip, ...]
     locks: tuple[Lock | None, Lock | None] = (None, None)  # of the first and of the second run
     role: str = ""  # of the options whose share is compared; "" for right ones, and for labels
-    preference: Difference | None = None  # share of pairs whose order-averaged likelihoods prefer that option
+    preference: Difference | None = None  # share of all pairs whose order-averaged likelihoods prefer that option
+    preferring: tuple[Preferring, Preferring] | None = None
+    places: tuple[tuple[Place, ...], tuple[Place, ...]] = ((), ())  # that take most picks of a slot; task labels only
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,16 +155,21 @@ class Compared:
     backend: str
     status: str
     judge: str
+    remarks: tuple[str, ...] = ()  # why its scores say nothing about bias, other than picking by position
 
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """The ranks that a run may have under a condition: none outside can be shown."""
+    """The ranks that a run may have under a condition: none outside can be shown.
+
+    ``remark``: why a run has no ranks, since its accuracy says nothing about bias.
+    """
 
     run: int
     condition: str
-    best: int
-    worst: int
+    best: int | None
+    worst: int | None
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)

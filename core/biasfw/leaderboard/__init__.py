@@ -19,6 +19,11 @@ __all__ = ["Board", "Entry", "Leaderboard", "leaderboard"]
 _DEPTH = 3  # folders below the given one in which runs are looked for
 _MEASURE = ("version", "data_sha256", "reader", "names_in", "shots", "conditions", "without", "mode")
 
+_OPTIONS = {  # of biasfw run, by what scores say of their selection
+    "languages": "--language", "categories": "--category", "limit": "--limit", "repeats": "--repeats",
+    "metrics": "--metric",
+}  # fmt: skip
+
 
 def leaderboard(folder: Path, plugins: Plugins | None = None) -> Leaderboard:
     """Every run below ``folder`` that has scores of a whole benchmark.
@@ -74,8 +79,9 @@ def _why_left_out(run: StoredRun) -> str:
         there, all_of = len(run.files.responses.index), many(len(run.files.requests.index), "response")
         return f"interrupted: {there:,} of {all_of} are there; the command that made it goes on where it stopped"
     if parts:
+        options = [option for name, option in _OPTIONS.items() if name in parts[-1].get("filters", {})]
         return (
             f"only a part of the benchmark was asked or scored ({in_words(parts[-1])}); the same command without "
-            "--limit, --language, --category, --repeats and --metric asks what is missing"
+            f"{' and '.join(options)} does what is missing"
         )
     return f"no scores; run: biasfw score {run.path}"
