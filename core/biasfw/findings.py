@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
@@ -24,6 +25,7 @@ _CELL = re.compile(
 OF_A_KIND = 50  # are told of one file; more of them say nothing new
 _DIGITS = re.compile(r"\d+")
 _PARTICULAR = re.compile(r"\"[^\"]*\"|'[^']*'|\d+")
+_NAMED = re.compile(r"(?P<file>[^:\n]*\.\w+): (?P<rest>.*)", re.DOTALL)  # a file that cannot be read at all
 _POINTED = re.compile(r"(?P<pointer>/\S*): (?P<rest>.*)", re.DOTALL)
 
 
@@ -110,6 +112,8 @@ class Report:
         elif placed := _PLACED.fullmatch(text):
             file, text = placed["file"], placed["rest"]
             line, column = int(placed["line"]), int(placed["column"] or 1)
+        elif (named := _NAMED.fullmatch(text)) and os.path.lexists(named["file"]):
+            file, text = named["file"], named["rest"]
         if pointed := _POINTED.fullmatch(text):
             pointer, text = pointed["pointer"], pointed["rest"]
         self.findings.append(Finding("error", Problem(file, line, column, pointer, text, cell)))

@@ -78,7 +78,7 @@ def test_a_pipe_keeps_nobody_waiting(folder: Path, installed: Plugins, name: str
     for found in (validate(folder, installed), check(str(folder), installed)):
         lines = [str(each) for report in found for each in report.findings if each.level == "error"]
         if name != "DATASHEET.md":
-            assert any("this is no regular file but a pipe or a device" in line for line in lines)
+            assert f"{folder / name}: error: this is no regular file but a pipe or a device; put a file there" in lines
     if name == "DATASHEET.md":
         assert "there is no DATASHEET.md beside it" in lines[0]
 
