@@ -9,6 +9,7 @@ import click
 from biasfw.cli import plugins_of
 from biasfw.cli._common import json_option, print_json, say
 from biasfw.exporting import FORMATS, export
+from biasfw.phrases import many
 
 
 @click.command(
@@ -30,4 +31,4 @@ def command(ctx: click.Context, run: Path, to: str, output: Path | None, as_json
         return
     for note in done.notes:
         say(f"note: {note}", err=True)
-    say(f"{done.rows} {'results' if to == 'every-eval-ever' else 'rows'}: {done.path}")
+    say(f"{many(done.rows, 'result' if to == 'every-eval-ever' else 'row')}: {done.path}")
