@@ -73,7 +73,7 @@ def _headline(view: View, ref: Ref) -> Headline:
     several = len(view.run.form.conditions) > 1
     where = [value for name, value in score.slice.items() if name != "condition" or several or "slot" in score.slice]
     human = view.human(score.metric) if len(score.slice) <= 1 else []
-    made = Headline(words(score.metric), " · ".join(map(words, where)), ref, _chart(ref, human))
+    made = Headline(words(score.metric), " · ".join(map(words, where)), ref, _chart(ref, human, grey=bool(alarms(view))))
     rules = [each.text for each in view.book.file.cautions() if each.where == score.slice and not each.short]
     made.chips = [sentence(text) for text in (_remark(ref), _against_chance(ref), *rules) if text]
     made.told = _told(view, ref)
@@ -143,7 +143,7 @@ def _told(view: View, ref: Ref) -> list[Any]:
     return told
 
 
-def _chart(ref: Ref, human: list[tuple[float, str]]) -> Markup:
+def _chart(ref: Ref, human: list[tuple[float, str]], *, grey: bool) -> Markup:
     score = ref.score
     if score.value is None:
         return Markup()
@@ -152,7 +152,7 @@ def _chart(ref: Ref, human: list[tuple[float, str]]) -> Markup:
     if test is not None and test.null_mean is not None and not by_likelihood(ref):
         marks += [(at * ref.scale, CHANCE, "chance") for at in (test.null_mean, test.null_q95) if at is not None]
     marks += [(value, HUMAN, "people") for value, _ in human]
-    points = [Dot(" ", ref.shown(score.value), ref.low, ref.high)]
+    points = [Dot(" ", ref.shown(score.value), ref.low, ref.high, grey)]
     return dots(
         points, f"{words(score.metric)} with its interval", domain=domain(points, marks), marks=marks, width=340
     )

@@ -210,8 +210,8 @@
     if (answered && answered[0] && said.length) box.append(text("response" + (answered[1] ? `, ended by ${words(answered[1])}` : ""), said[0] || "(empty)", said[1], tag, true, whole));
     if (error) box.append(text("error: " + words(error[0]), error[1], error[2], "en", true, whole));
     if (!answered) box.append(make("p", "left", "There is no response."));
-    if (data.p[prompt].length) box.append(question(data.p[prompt], tag, key, !(answered && answered[0]) && !error));
     if (scores.length) box.append(table(["option", "sum of log-probs (nats)"], scores.map(([name, sum]) => [name.split("|").map(label).join(" / "), sum.toFixed(2)])));
+    if (data.p[prompt].length) box.append(question(data.p[prompt], tag, key, !(answered && answered[0]) && !error));
     if (order.length) box.append(make("p", "where", `in this order: ${order.map(label).join(", ")}` + (gold ? `; right: ${label(gold)}` : "")));
     box.append(votes(run, judges));
     box.append(make("p", "where", `key ${key}` + (file ? ` · ${file} line ${count(line)}` : "")));
