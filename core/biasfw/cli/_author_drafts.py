@@ -221,7 +221,7 @@ def status(folder: Path, as_json: bool) -> None:
 
     bench = bench_in(folder)
     drafts = bench.state().drafts.values()
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "item": d.name, "category": d.category, "edits": d.edits, "status": d.status, "authors": list(d.authors),
             "flags": len(d.flags), "reviewed_by_member": d.reviewed_by_member(), "objections": objection_lines(d),

@@ -157,7 +157,7 @@ def test_the_report_tells_what_makes_a_figure_doubtful(bench: Workbench, author:
     assert "near 0" not in said
     assert "no measure of it: drafts were edited against it, 0 of 2 fooled it" in said
     models = said.split("all categories")[1].split("held-out models")[0]
-    held, target = models.split("target first")
+    held, edited_against = models.split("target first")
     assert "not above chance on the controls" in held
-    assert "not above chance on the controls" in target
-    assert "in 2 of 2 drafts it picks the same position" in target
+    assert "not above chance on the controls" in edited_against
+    assert "in 2 of 2 drafts it picks the same position" in edited_against

@@ -184,8 +184,8 @@ class Session:
     def begin_finalize(self, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Freeze what can be frozen."""
         self.bench.need_consent(by)
-        allowed = {name: str(given[name]) if given.get(name) else None for name in ("allow", "allow_objections")}
-        wish = Wish(**allowed)
+        allow, despite = (str(given[n]) if given.get(n) else None for n in ("allow", "allow_objections"))
+        wish = Wish(allow=allow, allow_objections=despite)
 
         def work(job: Job) -> dict[str, Any]:
             done = finalize(self._asking(job), wish)
