@@ -33,7 +33,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def near_path(path: Path) -> str:
     """What lies beside ``path`` under nearly the same name, as one would write it; "" where nothing does."""
     try:
-        beside = [each.name for each in path.parent.iterdir() if not each.name.startswith(".")]
+        beside = [n.name for n in path.parent.iterdir() if not n.name.startswith(".") and n.name != path.name]
     except (OSError, ValueError):
         return ""
     near = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.7)

@@ -113,7 +113,7 @@ def _drop_downs(library: Any, book: Any, columns: Sequence[str], new: NewBenchma
     longest = max(map(len, lists.values()))
     rows = [[values[row] if row < len(values) else "" for values in lists.values()] for row in range(longest)]
     _table(library, page, [list(lists), *rows])
-    for place, (name, values) in enumerate(lists.items(), start=1):
+    for place, name in enumerate(lists, start=1):
         letter = library.utils.get_column_letter(place)
         wanted = DataValidation(
             type="list",

@@ -360,5 +360,5 @@ def test_many_cells_far_to_the_right_end_the_reading(tmp_path: Path) -> None:
     for row in range(2, 60):
         book.active[f"XFD{row}"] = "x"
     book.save(tmp_path / "items.xlsx")
-    with pytest.raises(DataError, match="cell XFD[0-9]+: this cell and others stand far to the right"):
+    with pytest.raises(DataError, match=r"cell XFD[0-9]+: this cell and others stand far to the right"):
         list(read_sheet(tmp_path / "items.xlsx"))
