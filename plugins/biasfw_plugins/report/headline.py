@@ -73,7 +73,9 @@ def _headline(view: View, ref: Ref) -> Headline:
     several = len(view.run.form.conditions) > 1
     where = [value for name, value in score.slice.items() if name != "condition" or several or "slot" in score.slice]
     human = view.human(score.metric) if len(score.slice) <= 1 else []
-    made = Headline(words(score.metric), " · ".join(map(words, where)), ref, _chart(ref, human, grey=bool(alarms(view))))
+    made = Headline(
+        words(score.metric), " · ".join(map(words, where)), ref, _chart(ref, human, grey=bool(alarms(view)))
+    )
     rules = [each.text for each in view.book.file.cautions() if each.where == score.slice and not each.short]
     made.chips = [sentence(text) for text in (_remark(ref), _against_chance(ref), *rules) if text]
     made.told = _told(view, ref)

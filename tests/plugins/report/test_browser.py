@@ -94,6 +94,8 @@ def test_search_filters_pages_and_unfolding(
     first = tab.locator(".item").first
     first.locator("summary").click()
     first.locator(".text").first.wait_for()
+    assert "said" in (first.locator(".text").first.get_attribute("class") or ""), "the response comes before the prompt"
+    assert not first.locator(".prompt .text:visible").count(), "which is the same on every page, and folded"
     said = first.locator(".text.said").inner_text()
     stored = [
         json.loads(line) for line in (casting / "responses.jsonl").read_text(encoding="utf-8").split("\n") if line
@@ -293,7 +295,7 @@ def test_a_text_that_is_cut_names_the_line_that_holds_all_of_it(
     first.locator("summary").click()
     first.locator(".text").first.wait_for()
     key = json.loads((run / "responses.jsonl").read_text(encoding="utf-8").split("\n")[0])["key"]
-    notes = first.locator(".left").all_inner_texts()
+    notes = first.locator(".left").all_text_contents()  # that of the prompt is folded
     assert f"800 more characters; all of it: responses.jsonl, line 1, key {key}" in notes
     assert any(re.fullmatch(rf"[\d,]+ more characters; all of it: requests.jsonl, key {key}", note) for note in notes)
     lead = page.tab.locator("#items .lead").inner_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +31,10 @@ def shown(name: str, value: float, unit: str) -> str:
 def check(page: Any, runs: list[Path]) -> int:
     """Hold every number against its file; return how many different scores are on the page."""
     seen = set()
+    read = cache(lambda path: json.loads(path.read_text(encoding="utf-8"))["scores"])
     for mark, value, text in page.numbers:
         run, file, place, name = mark.split(".", 3)
-        path = runs[int(run)] / page.files[f"{run}.{file}"]
-        score = json.loads(path.read_text(encoding="utf-8"))["scores"][int(place)]
+        score = read(runs[int(run)] / page.files[f"{run}.{file}"])[int(place)]
         true = field_of(score, name)
         assert float(value) == true, mark
         if name == "test.null_mean" or name == "test.null_q95":
