@@ -224,7 +224,7 @@ def status(folder: Path, as_json: bool) -> None:
     rows: list[dict[str, Any]] = [
         {
             "item": d.name, "category": d.category, "edits": d.edits, "status": d.status, "authors": list(d.authors),
-            "flags": len(d.flags), "reviewed_by_member": d.reviewed_by_member(), "objections": objection_lines(d),
+            "flags": len(d.flags), "reviewed_by_member": d.reviewed_by_member(), "objections": [] if d.withdrawn else objection_lines(d),
             "verdict": next((t["verdict"] for t in reversed(d.tried(role="target", version=d.edits))), None),
         }
         for d in drafts
@@ -240,7 +240,7 @@ def status(folder: Path, as_json: bool) -> None:
             verdict = WORDS.get(row["verdict"], "not tried")
             say(f"  {row['item']}: {row['status']}, {many(row['edits'], 'edit')}, {verdict}{flags}")
             for line in row["objections"]:
-                say(f"    objection: {line}")
+                say(f"    {line.partition(': ')[2]}")
 
 
 @command.command("history", epilog="Example:  biasfw author history my-bench religion-01")
