@@ -224,7 +224,8 @@ def status(folder: Path, as_json: bool) -> None:
     rows: list[dict[str, Any]] = [
         {
             "item": d.name, "category": d.category, "edits": d.edits, "status": d.status, "authors": list(d.authors),
-            "flags": len(d.flags), "reviewed_by_member": d.reviewed_by_member(), "objections": [] if d.withdrawn else objection_lines(d),
+            "flags": len(d.flags), "reviewed_by_member": d.reviewed_by_member(),
+            "objections": [] if d.withdrawn else objection_lines(d),
             "verdict": next((t["verdict"] for t in reversed(d.tried(role="target", version=d.edits))), None),
         }
         for d in drafts
