@@ -78,7 +78,9 @@ class Asker:
         self.fingerprint = ""
         component = plugins.find("backend", target.backend)
         self.spec = cast("BackendSpec", component.spec)
-        self.mode = target.mode or ("choices" if "choices" in self.spec.capabilities else "generate")
+        averaged = bench.settings["rule"]["use"] == AVERAGED  # it goes by log-probabilities: of letters, if no others
+        able = {"choices", "first_token"} if averaged else {"choices"}
+        self.mode = target.mode or ("choices" if able & self.spec.capabilities else "generate")
 
     def __enter__(self) -> Asker:
         host = host_of(self.plugins, self.target.backend, self.target.options)
@@ -154,7 +156,7 @@ def need_logprobs(asker: Asker) -> None:
     """
     if asker.bench.settings["rule"]["use"] != AVERAGED or asker.mode == "choices" or asker.target.role != "target":
         return
-    able = "choices" in asker.spec.capabilities
+    able = {"choices", "first_token"} & asker.spec.capabilities
     way = "give --mode choices" if able else f"backend {asker.spec.name} has none: take another, or the rule majority"
     raise UsageError(f"the rule {AVERAGED} needs log-probabilities, which mode {asker.mode} does not give; {way}")
 

@@ -145,6 +145,7 @@ def test_the_order_averaged_rule_asks_for_log_probabilities(tmp_path: Path, plug
     assert "needs log-probabilities" in said
     assert "not answered" not in said
     assert "not above chance" not in said
+    assert Asker(bench, Target("openai"), plugins).mode == "choices"  # by the first token; it does not score texts
 
 
 def test_the_report_tells_what_makes_a_figure_doubtful(bench: Workbench, author: str, plugins: Plugins) -> None:
