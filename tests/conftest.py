@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,11 @@ from pytest_socket import disable_socket, enable_socket
 from biasfw.plugins import Plugins
 
 pytest_plugins = ["biasfw.testing", "pytester"]
+
+
+def pytest_configure() -> None:
+    """Ctrl-C means an interrupt here, too, where the tests were started in the background and it would be ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from biasfw import schemas
 from biasfw.codec import dumps
-from biasfw.errors import StoreError
+from biasfw.errors import DataError, StoreError
 from biasfw.opening import open_file
 
 FSYNC_EVERY = 1.0  # seconds; what a power cut may cost. A killed process loses nothing that was appended.
@@ -67,6 +67,12 @@ class JsonLines:
                 self._fail(failure)
         return self
 
+    def _opened(self) -> BinaryIO:
+        try:
+            return open_file(self.path)
+        except DataError as failure:
+            raise StoreError(f"cannot read {failure}") from None
+
     def _repair(self, number: int, *, torn: bool) -> str:
         if torn and not self.keep_torn:
             return f"{self.path.name}: the torn last line {number} was cut off"
@@ -79,7 +85,7 @@ class JsonLines:
         offset = end = 0
         if not self.path.exists():
             return good, damaged, 0
-        with open_file(self.path) as file:
+        with self._opened() as file:
             for number, line in enumerate(file, start=1):
                 torn = not line.endswith(b"\n")
                 name = self._id(line)
@@ -95,7 +101,7 @@ class JsonLines:
                     damaged.append((number, line))
                 offset += len(line)
         if damaged and keep:
-            with open_file(self.path) as file:
+            with self._opened() as file:
                 good = [line for line in file if self._id(line) is not None]
         return good, damaged, end
 
@@ -169,7 +175,7 @@ class JsonLines:
         """The record with this id."""
         offset, length = self.index[name]
         if self._file is None:  # nobody is bound to close a file that is only read
-            with open_file(self.path) as file:
+            with self._opened() as file:
                 return _read_at(file, offset, length)
         if self._reader is None:
             self._reader = self.path.open("rb", buffering=0)  # a buffer would hold more than a line, and old lines
@@ -178,7 +184,7 @@ class JsonLines:
     def rows(self) -> Iterator[Mapping[str, Any]]:
         """Every indexed record, in the order of the file."""
         if self.index:
-            with open_file(self.path) as file:
+            with self._opened() as file:
                 for offset, length in self.index.values():
                     yield _read_at(file, offset, length)
 

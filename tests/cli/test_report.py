@@ -21,6 +21,13 @@ def replies(tmp_path_factory: pytest.TempPathFactory, installed: Plugins) -> Pat
     return run(config, installed).directory
 
 
+@pytest.fixture(scope="module")
+def guesses(tmp_path_factory: pytest.TempPathFactory, installed: Plugins) -> Path:
+    folder = str(tmp_path_factory.mktemp("runs"))
+    config = RunConfig(benchmark="jubaku:demo", backend="reference", model="random", limit=16, runs=folder)
+    return run(config, installed).directory
+
+
 def told(*arguments: str) -> tuple[int, str]:
     result = CliRunner().invoke(app, ["report", *arguments])
     return result.exit_code, result.output if result.exception is None else f"{result.output}{result.exception}"
@@ -33,11 +40,11 @@ def test_the_report_of_a_run_lies_in_its_folder(replies: Path) -> None:
 
 
 def test_of_several_runs_it_lies_here_or_where_it_is_told(
-    replies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    replies: Path, guesses: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("altair", reason="the extra report is not installed")
     monkeypatch.chdir(tmp_path)
-    assert told(str(replies), str(replies)) == (0, "report.html\n")
+    assert told(str(replies), str(guesses)) == (0, "report.html\n")
     assert (tmp_path / "report.html").is_file()
     assert told(str(replies), "-o", "other.html", "--text-limit", "30") == (0, "other.html\n")
     assert "cut at 30 characters" in (tmp_path / "other.html").read_text(encoding="utf-8")
