@@ -61,9 +61,13 @@ class RunFiles:
         """The last failed attempt by key."""
         return self._lines("failures", last_wins=True)
 
+    def judge_names(self) -> list[str]:
+        """The names of the files in judgements/, such as ``rules-1a2b3c4d``; reads none of them."""
+        return sorted(path.stem for path in (self.path / "judgements").glob("*.jsonl"))
+
     def judges(self) -> list[str]:
-        """The names of the files in judgements/, such as ``rules-1a2b3c4d``."""
-        found = sorted(path.stem for path in (self.path / "judgements").glob("*.jsonl"))
+        """The same, and a note of every judge that is gone but has scores."""
+        found = self.judge_names()
         scored = [str(document["judge"]) for document in self.score_files().values()]
         for judge in dict.fromkeys(scored):
             if judge not in found:

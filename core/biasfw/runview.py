@@ -88,7 +88,7 @@ class RunView:
     @property
     def judges(self) -> tuple[str, ...]:
         """The names of the judges that have judged, in the order of ``scores``, then others by name."""
-        found = RunFiles(self.path, self.info).judges()
+        found = RunFiles(self.path, self.info).judge_names()
         first = dict.fromkeys(file.judge for file in self.scores if file.judge in found)
         return (*first, *(name for name in found if name not in first))
 
