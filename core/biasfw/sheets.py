@@ -15,8 +15,6 @@ Every cell is text. What a program made of a text (a number, a date, a formula, 
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import zipfile
 import zlib
@@ -24,12 +22,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from biasfw.csvrecords import csv_records
 from biasfw.errors import ComponentError, DataError
 from biasfw.opening import open_file, unreadable
 from biasfw.phrases import listed, shorten
 from biasfw.rows import Row
 from biasfw.sheetcolumns import Columns, read_header
-from biasfw.textfile import FILE_LIMIT, LINE_LIMIT, long_line, read_text
+from biasfw.textfile import FILE_LIMIT, read_text
 
 SHEET = "items"
 UNPACKED_LIMIT = 256 * 2**20  # bytes of a workbook
@@ -80,48 +79,18 @@ def openpyxl() -> Any:
 
 
 def _read_csv(path: Path, wrong: list[str] | None) -> Iterator[Row]:
-    text = read_text(path, save_as=_SAVE_AS)
-    lines = io.StringIO(text, newline="")
-    delimiter, skipped = separator(lines)
-    taken: list[str] = []
-
-    def recorded() -> Iterator[str]:
-        for number, line in enumerate(lines, start=1 + skipped):
-            if len(line) > LINE_LIMIT:
-                raise DataError(long_line(path, number, LINE_LIMIT))
-            taken.append(line)
-            yield line
-
-    reader = csv.reader(recorded(), delimiter=delimiter, strict=True)
     columns: Columns | None = None
-    while True:
-        taken.clear()
-        start = reader.line_num + 1 + skipped
-        try:
-            cells = next(reader, None)
-        except csv.Error as failure:
-            hint = "a text with a quote, a separator or a line end stands in quotes, a quote in it is doubled"
-            raise DataError(f"{path}:{start}:1: {failure}; {hint}") from None
-        if cells is None:
-            break
+    for record in csv_records(path, read_text(path, save_as=_SAVE_AS)):
+        cells = record.fields
         if not any(cell.strip() for cell in cells):
             continue
-        row = Row(str(path), start, {}, raw="".join(taken), delimiter=delimiter)
+        row = Row(str(path), record.line, {}, raw=record.raw, delimiter=record.separator)
         if columns is None:
             columns = read_header(row, cells, wrong)
         else:
             yield columns.item(row, cells, [_wrong_text(cell, csv_file=True) for cell in cells])
     if columns is None:
         raise DataError(f"{path}:1:1: the file is empty; its first line names the columns")
-
-
-def separator(lines: io.StringIO) -> tuple[str, int]:
-    """What separates the fields, and how many lines are no rows: Excel writes semicolons in much of the world."""
-    first = lines.readline()
-    if said := re.fullmatch(r"sep=([,;|\t])\s*", first):
-        return said[1], 1
-    lines.seek(0)
-    return max(",;\t", key=first.count), 0
 
 
 def _read_xlsx(path: Path, wrong: list[str] | None) -> Iterator[Row]:

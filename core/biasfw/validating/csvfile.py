@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from biasfw.csvrecords import csv_records
 from biasfw.document import child
 from biasfw.errors import DataError
 from biasfw.phrases import many
 from biasfw.rows import field_place
 from biasfw.schemas import Problem
-from biasfw.sheets import separator
-from biasfw.textfile import LINE_LIMIT, OR_NAME_IT, csv_columns, long_line, read_text
+from biasfw.textfile import OR_NAME_IT, csv_columns, read_text
 
 
 @dataclass(frozen=True)
@@ -43,43 +41,23 @@ def read_rows(path: Path, wanted: Collection[str], encoding: str | None) -> Iter
             not end.
         UsageError: ``encoding`` is not the name of a text encoding.
     """
-    lines = io.StringIO(read_text(path, encoding, save_as=OR_NAME_IT), newline="")
-    delimiter, skipped = separator(lines)
-    taken: list[str] = []
-
-    def recorded() -> Iterator[str]:
-        for number, line in enumerate(lines, start=1 + skipped):
-            if len(line) > LINE_LIMIT:
-                raise DataError(long_line(path, number, LINE_LIMIT))
-            taken.append(line)
-            yield line
-
-    reader = csv.reader(recorded(), delimiter=delimiter, strict=True)
     names: list[str] | None = None
     places: dict[str, int] = {}
-    while True:
-        taken.clear()
-        start = reader.line_num + 1 + skipped
-        try:
-            fields = next(reader, None)
-        except csv.Error as failure:
-            hint = "a text with a quote, a separator or a line end stands in quotes, a quote in it is doubled"
-            raise DataError(f"{path}:{start}:1: {failure}; {hint}") from None
-        if fields is None:
-            break
+    for record in csv_records(path, read_text(path, encoding, save_as=OR_NAME_IT)):
+        fields = record.fields
         if not fields:
             continue
         if names is None:
-            names = csv_columns(fields, wanted, f"{path}:{start}:1")
+            names = csv_columns(fields, wanted, f"{path}:{record.line}:1")
             places = {child("", name): index for index, name in enumerate(names) if name}
             continue
-        row = CsvRow(path, start, "".join(taken), places, separator=delimiter)
+        row = CsvRow(path, record.line, record.raw, places, separator=record.separator)
         if len(fields) == len(names):
             value = {name: field for name, field in zip(names, fields, strict=True) if name}
             yield replace(row, value=value)
         else:
             what = f"{many(len(fields), 'field')} where the header has {len(names)}"
-            held = {",": "a comma", ";": "a semicolon", "\t": "a tab"}.get(delimiter, "a separator")
+            held = {",": "a comma", ";": "a semicolon", "\t": "a tab"}.get(record.separator, "a separator")
             yield replace(row, flaw=f"{what}; put a text that holds {held} in double quotes")
     if names is None:
         raise DataError(f"{path}:1:1: the file is empty; write a header line with the names of the columns")
