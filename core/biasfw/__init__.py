@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from biasfw.hookspecs import API_VERSION, hookimpl
     from biasfw.keys import request_seed, sha256_file, sha256_text
     from biasfw.languages import LanguagePack
+    from biasfw.ordering import by_beginning
     from biasfw.records import (
         Answer,
         Choice,
@@ -115,6 +116,7 @@ _NAMES = {
         "Answer Choice ChoiceScore ChoiceText Identity Interval Item Judgement Message Outcome Reading "
         "Request Response ResponseError Sampling Score Seed Test"
     ),
+    "biasfw.ordering": "by_beginning",
     "biasfw.resources": "shipped",
     "biasfw.rescoring": "judge score",
     "biasfw.runview": "RunRow RunRows RunScores RunView view_run",
@@ -132,7 +134,8 @@ _NAMES = {
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [  # noqa: RUF022 - sorted as a reader sorts
-    "Answer", "API_VERSION", "Backend", "BackendSettings", "BackendSpec", "BiasfwError", "Case", "Caution",
+    "Answer", "API_VERSION", "Backend", "BackendSettings", "BackendSpec", "BiasfwError", "by_beginning", "Case",
+    "Caution",
     "Choice",
     "ChoiceScore", "ChoiceText", "clustered_mean", "clustered_proportion", "CommandSpec", "compile_template",
     "ComponentContext", "ComponentError", "ComponentSpec", "DataError", "Estimate", "file_digest", "folded", "Form",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from biasfw import Request, ResponseError
@@ -10,6 +10,7 @@ from biasfw_plugins.hf.chat import ChatTemplateError
 from biasfw_plugins.hf.prompts import Prompter
 from biasfw_plugins.hf.scoring import Plan, plan
 from biasfw_plugins.hf.sharing import alike
+from biasfw_plugins.hf.trees import branches, portions
 
 
 class CannotAnswerError(Exception):
@@ -33,6 +34,11 @@ class Scoring:
         return max(1, self.plan.shared)
 
     @property
+    def size(self) -> int:
+        """How many token ids it keeps in memory."""
+        return sum(map(len, self.plan.sequences))
+
+    @property
     def beginning(self) -> tuple[int, ...]:
         """What it may share with other requests."""
         return self.plan.sequences[0][: self.plan.border]
@@ -54,6 +60,11 @@ class Continuing:
     def tokens(self) -> int:
         """What it takes in a batch: prompt and room for the answer."""
         return len(self.prompt) + self.request.sampling.max_tokens
+
+    @property
+    def size(self) -> int:
+        """How many token ids it keeps in memory."""
+        return len(self.prompt)
 
     @property
     def beginning(self) -> tuple[int, ...]:
@@ -91,6 +102,17 @@ def make_job(prompter: Prompter, request: Request, limit: int | None) -> Job:
     total = len(prompt) + most
     _check_fits(f"the prompt's {len(prompt)} tokens and max_tokens={most} are {total}", total, limit)
     return Continuing(request, tuple(prompt))
+
+
+def branched(jobs: Sequence[Scoring], budget: int) -> Iterator[tuple[int, list[Job]]]:
+    """``jobs`` in batches within ``budget`` tokens, each with the number of tokens with which all in it begin.
+
+    So ordered that each batch shares as much as it can with the one before (``trees``).
+    """
+    sizes = [job.tokens for job in jobs]
+    for branch in branches([job.beginning for job in jobs]):
+        for portion in portions(branch, sizes, budget):
+            yield branch.depth, [jobs[place] for place in portion]
 
 
 def batches(jobs: Sequence[Job], budget: int) -> list[list[Job]]:

@@ -31,6 +31,14 @@ class Rows:
         if self.ids is not None:
             self.ids = self.ids[chosen]
 
+    def cut(self, width: int) -> None:
+        """Keep the first ``width`` columns, fewer than there are or all."""
+        if self.cache is not None and width < self.mask.shape[1]:
+            self.cache.crop(width - self.mask.shape[1])  # negative: so many fewer, in every version of the library
+        self.mask = self.mask[:, :width]
+        if self.ids is not None:
+            self.ids = self.ids[:, :width]
+
     @classmethod
     def empty(cls, count: int, device: Device) -> Rows:
         """``count`` rows without a token, and without a cache."""

@@ -13,7 +13,7 @@ from biasfw import ChoiceScore, ChoiceText
 from biasfw_plugins.hf.network import Network, Rows
 from biasfw_plugins.hf.prompts import Part, Prompter
 from biasfw_plugins.hf.runtime import torch
-from biasfw_plugins.hf.sharing import common, start
+from biasfw_plugins.hf.sharing import Trunk, common
 from biasfw_plugins.hf.tokens import valid
 
 if TYPE_CHECKING:
@@ -86,17 +86,22 @@ class _Branch:
 
 
 class Scorer:
-    """Scores several plans at once. ``budget``: how many tokens are computed or held at once."""
+    """Scores several plans at once. ``budget``: how many tokens are computed or held at once.
 
-    def __init__(self, network: Network, budget: int) -> None:
+    ``trunk``: what plans scored before began with; without it, ``depth`` below is 0.
+    """
+
+    def __init__(self, network: Network, budget: int, trunk: Trunk | None = None) -> None:
         self._network = network
         self._budget = budget
+        self._trunk = trunk
 
-    def score(self, works: Sequence[Plan]) -> list[list[list[float]]]:
+    def score(self, works: Sequence[Plan], depth: int = 0) -> list[list[list[float]]]:
         """Log-probability in nats of every scored token of every sequence of every plan.
 
         The beginnings that the choices of each plan share are computed in one batch, padded on the left. Then rows of
-        the cache are copied for the branches, in batches within the budget.
+        the cache are copied for the branches, in batches within the budget. ``depth``: with how many tokens all plans
+        begin, at most any ``border``; they are taken from the trunk.
         """
         results = [[[0.0] * max(0, len(each) - work.start) for each in work.sequences] for work in works]
         cached = [index for index, work in enumerate(works) if work.shared and not self._network.recurrent]
@@ -104,7 +109,7 @@ class Scorer:
             if index not in cached or not self._network.caches:
                 self._each_alone(work, results[index])
         if cached and self._network.caches:
-            self._walk([works[index] for index in cached], [results[index] for index in cached])
+            self._walk([works[index] for index in cached], [results[index] for index in cached], depth)
         return results
 
     def _each_alone(self, work: Plan, results: list[list[float]]) -> None:
@@ -119,10 +124,14 @@ class Scorer:
                 targets = work.sequences[index][work.start :]
                 results[index][:] = _logprobs(logits[place, : len(targets)], targets)
 
-    def _walk(self, works: Sequence[Plan], results: list[list[list[float]]]) -> None:
-        keep = max(work.shared - work.start + 1 for work in works)
-        stems, borders = [work.sequences[0][: work.shared] for work in works], [work.border for work in works]
-        rows, logits = start(self._network, stems, borders, keep=max(keep, 1))
+    def _walk(self, works: Sequence[Plan], results: list[list[list[float]]], depth: int) -> None:
+        keep = max(1, *(work.shared - work.start + 1 for work in works))
+        stems = [work.sequences[0][: work.shared] for work in works]
+        if depth and self._trunk is not None:
+            rows = self._trunk.rows(stems[0][:depth], len(stems))
+            logits = self._network.append(rows, [stem[depth:] for stem in stems], keep=keep)
+        else:
+            rows, logits = self._network.start(stems, keep=keep)
         branches: list[_Branch] = []
         for index, work in enumerate(works):
             everything = tuple(range(len(work.sequences)))

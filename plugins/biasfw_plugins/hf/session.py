@@ -6,17 +6,19 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from biasfw import Request, RequestSequence, Response, ResponseError, request_seed
+from biasfw import Request, RequestSequence, Response, ResponseError, by_beginning, request_seed
 from biasfw_plugins.hf.devices import free_memory, is_out_of_memory
 from biasfw_plugins.hf.generation import NOT_FINITE, Generated, Text, generate
-from biasfw_plugins.hf.jobs import CannotAnswerError, Continuing, Job, Scoring, batches, make_job
+from biasfw_plugins.hf.jobs import CannotAnswerError, Continuing, Job, Scoring, batches, branched, make_job
 from biasfw_plugins.hf.network import Network
 from biasfw_plugins.hf.prompts import Prompter
 from biasfw_plugins.hf.sampling import Picker
 from biasfw_plugins.hf.scoring import Scorer, score_of
+from biasfw_plugins.hf.sharing import Trunk
 from biasfw_plugins.hf.tokens import Tokeniser
 
 _WINDOW = 256  # requests that are tokenised at once, to be sorted by their true length
+_IDS = 250_000  # token ids that are ready at a time, about 9 MB, to be sorted by how they begin
 _BROKEN = ResponseError(
     NOT_FINITE,
     "the model computed no finite logits; use -B dtype=float32 or bfloat16, else its files may be damaged",
@@ -48,36 +50,76 @@ class Session:
         self._subject = subject
         self.budget = budget
         self._scoring = scoring or budget
+        self._trunk = Trunk(subject.network)
 
     def answer(self, requests: RequestSequence) -> Iterator[Response]:
-        """Answer each request once, long ones first.
+        """Answer each request once: long ones first, or where beginnings are shared those that begin alike together.
 
         Raises:
             ComponentError: messages are given but the model has no usable chat template.
         """
+        if self._subject.network.shares and len(requests) and requests[0].choices:
+            yield from self._by_beginning(requests)
+        else:
+            yield from self._by_length(requests)
+        self._trunk.clear()
+
+    def _by_length(self, requests: RequestSequence) -> Iterator[Response]:
         lengths = requests.lengths
         order = sorted(range(len(requests)), key=lambda index: lengths[index], reverse=True)
         for begin in range(0, len(order), _WINDOW):
             jobs: list[Job] = []
             for index in order[begin : begin + _WINDOW]:
-                request = requests[index]
-                try:
-                    jobs.append(make_job(self._subject.prompter, request, self._subject.limit))
-                except CannotAnswerError as failure:
-                    yield Response(request.key, error=failure.error, seconds=0.0)
-            # A recurrent state takes in padding, so such models answer one by one.
-            for kind, most in ((Scoring, min(self.budget, self._scoring)), (Continuing, self.budget)):
-                some = [job for job in jobs if isinstance(job, kind)]
-                for batch in batches(some, 1 if self._subject.network.recurrent else most):
-                    yield from self._batch(batch)
+                made = self._job(requests[index])
+                if isinstance(made, Response):
+                    yield made
+                else:
+                    jobs.append(made)
+            yield from self._in_batches(jobs)
 
-    def _batch(self, batch: Sequence[Job]) -> Iterator[Response]:
-        """Answer ``batch``; where memory does not suffice, in halves."""
+    def _by_beginning(self, requests: RequestSequence) -> Iterator[Response]:
+        jobs: list[Job] = []
+        size = 0
+        for index in by_beginning(requests):
+            made = self._job(requests[index])
+            if isinstance(made, Response):
+                yield made
+                continue
+            jobs.append(made)
+            size += made.size
+            if size >= _IDS:
+                yield from self._in_batches(jobs)
+                jobs, size = [], 0
+        yield from self._in_batches(jobs)
+
+    def _job(self, request: Request) -> Job | Response:
+        try:
+            return make_job(self._subject.prompter, request, self._subject.limit)
+        except CannotAnswerError as failure:
+            return Response(request.key, error=failure.error, seconds=0.0)
+
+    def _in_batches(self, jobs: Sequence[Job]) -> Iterator[Response]:
+        scorings = [job for job in jobs if isinstance(job, Scoring)]
+        texts = [job for job in jobs if isinstance(job, Continuing)]
+        # A recurrent state takes in padding, so such models answer one by one.
+        alone = self._subject.network.recurrent
+        most = 1 if alone else min(self.budget, self._scoring)
+        if self._subject.network.shares:
+            for depth, batch in branched(scorings, most):
+                yield from self._batch(batch, depth)
+        else:
+            for batch in batches(scorings, most):
+                yield from self._batch(batch)
+        for batch in batches(texts, 1 if alone else self.budget):
+            yield from self._batch(batch)
+
+    def _batch(self, batch: Sequence[Job], depth: int = 0) -> Iterator[Response]:
+        """Answer ``batch``; where memory does not suffice, in halves. ``depth``: with how many tokens all begin."""
         open_jobs = {job.request.key: job for job in batch}
         begin = time.perf_counter()
         failure = ""
         try:
-            for response in self._compute(batch):
+            for response in self._compute(batch, depth):
                 del open_jobs[response.key]
                 yield replace(response, seconds=(time.perf_counter() - begin) / len(batch))
         except (RuntimeError, MemoryError) as error:
@@ -85,9 +127,10 @@ class Session:
                 raise
             failure = str(error).strip().partition("\n")[0]
         if failure:  # only here is the traceback gone, which holds on to what was computed
-            yield from self._again(list(open_jobs.values()), failure)
+            yield from self._again(list(open_jobs.values()), failure, depth)
 
-    def _again(self, left: Sequence[Job], failure: str) -> Iterator[Response]:
+    def _again(self, left: Sequence[Job], failure: str, depth: int) -> Iterator[Response]:
+        self._trunk.clear()
         free_memory()
         used = min(self.budget, sum(job.widest for job in left))
         if len(left) == 1 and used <= left[0].tokens:
@@ -98,14 +141,13 @@ class Session:
         half = (len(left) + 1) // 2
         for part in (left[:half], left[half:]):
             if part:
-                yield from self._batch(part)
+                yield from self._batch(part, depth)
 
-    def _compute(self, batch: Sequence[Job]) -> Iterator[Response]:
+    def _compute(self, batch: Sequence[Job], depth: int) -> Iterator[Response]:
         scorings = [job for job in batch if isinstance(job, Scoring)]
         if scorings:
-            results = Scorer(self._subject.network, min(self.budget, self._scoring)).score(
-                [job.plan for job in scorings]
-            )
+            scorer = Scorer(self._subject.network, min(self.budget, self._scoring), self._trunk)
+            results = scorer.score([job.plan for job in scorings], depth)
             yield from map(_scored, scorings, results)
         prompts = [job for job in batch if isinstance(job, Continuing)]
         if prompts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 Tokens = Sequence[int]
 _PASS = 64  # tokens that one more pass through the model must save
+_FRESH = 16  # times as much: then computing all anew is faster, since a causal mask of all is cheaper than any other
 
 
 def common(sequences: Sequence[Tokens]) -> int:
@@ -61,6 +63,34 @@ def start(network: Network, sequences: Sequence[Tokens], borders: Sequence[int],
     rows.select([owners[place] for place in range(len(sequences))])
     rest = [sequence[depth:] for sequence, depth in zip(sequences, depths, strict=True)]
     return rows, network.append(rows, rest, keep=keep)
+
+
+class Trunk:
+    """The beginning that the last prompts shared, computed: a row that is cut back and continued for the next ones."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._tokens: tuple[int, ...] = ()
+        self._row: Rows | None = None
+
+    def clear(self) -> None:
+        """Free its memory."""
+        self._tokens, self._row = (), None
+
+    def rows(self, tokens: Tokens, count: int) -> Rows:
+        """``count`` rows that hold ``tokens``; what the last ones shared with them is not computed again."""
+        shared = common([self._tokens, tokens])
+        row, self._row = self._row, None  # whatever fails below, no half of a row is kept
+        if row is None or shared * _FRESH < len(tokens):
+            row, _ = self._network.start([tokens], keep=1)
+        else:
+            row.cut(shared)
+            if len(tokens) > shared:
+                self._network.append(row, [tokens[shared:]], keep=1)
+        self._tokens, self._row = tuple(tokens), row
+        made = copy.deepcopy(row)
+        made.select([0] * count)
+        return made
 
 
 def _split(sequences: Sequence[Tokens], borders: Sequence[int]) -> tuple[list[list[int]], list[int]] | None:

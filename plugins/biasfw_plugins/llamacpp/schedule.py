@@ -10,12 +10,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from biasfw import RequestSequence, Response, ResponseError, request_seed
+from biasfw import RequestSequence, Response, ResponseError, by_beginning, request_seed
 from biasfw_plugins.llamacpp.cache import Cache
 from biasfw_plugins.llamacpp.context import DecodeError
 from biasfw_plugins.llamacpp.jobs import CannotAnswerError, Continuing, Job, Scoring
 from biasfw_plugins.llamacpp.native import Model
-from biasfw_plugins.llamacpp.prefixes import together
 from biasfw_plugins.llamacpp.sampling import Continuation, NotFiniteError
 from biasfw_plugins.llamacpp.scoring import score, score_of
 from biasfw_plugins.llamacpp.session import Session
@@ -71,7 +70,7 @@ class Schedule:
         """
         window: list[Job] = []
         size = 0
-        for place in together(requests.prefixes):
+        for place in by_beginning(requests):
             request = requests[place]
             try:
                 job = self._session.job(request)

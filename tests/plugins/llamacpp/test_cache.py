@@ -116,6 +116,31 @@ def test_a_refused_batch_empties_its_sequence_only(cache: Cache, monkeypatch: py
     assert np.array_equal(cache.logits_after(1, [*PROMPT, 9]), expected)
 
 
+@pytest.mark.parametrize("begin", [0, 3, 130, 250, 256, 300, 700])
+def test_a_batch_ends_where_a_block_of_cells_ends(model: Model, monkeypatch: pytest.MonkeyPatch, begin: int) -> None:
+    """Logits are those of whatever other batches; nothing is left over that would not pay for a batch."""
+    tokens = [1, *(40 + place % 90 for place in range(800))]
+    context = Context(model, cells=1024, n_batch=512, n_threads=1)
+    cache = Cache(context, can_rewind=True, even=2)
+    sizes: list[int] = []
+    decode = context.decode
+
+    def note(chunk: list[int], position: int, **options: Any) -> None:
+        sizes.append(len(chunk))
+        decode(chunk, position, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("biasfw_plugins.llamacpp.cache._BLOCK", 4096)
+        expected = cache.logits_after(0, tokens).copy()
+    cache.rewind(0, begin)
+    monkeypatch.setattr(context, "decode", note)
+    assert np.array_equal(cache.logits_after(0, tokens), expected)
+    context.close()
+    ends = np.cumsum([begin, *sizes])[1:]
+    assert all(end % 256 in (0, 255) for end in ends[:-1])  # an odd one is left over where batches are even
+    assert all(32 < size <= 288 for size in sizes[:-1])
+
+
 class TestRounding:
     def test_finds_what_the_kernels_need(self, model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
         """A kernel that rounds the rows left over by four otherwise."""

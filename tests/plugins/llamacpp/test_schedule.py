@@ -18,7 +18,6 @@ pytest.importorskip("biasfw_plugins.llamacpp.native", reason="needs the extra ll
 from biasfw_plugins.llamacpp import schedule as schedule_module
 from biasfw_plugins.llamacpp.backend import LlamaCpp
 from biasfw_plugins.llamacpp.context import Context, DecodeError
-from biasfw_plugins.llamacpp.prefixes import together
 from biasfw_plugins.llamacpp.sampling import Picker
 
 pytestmark = pytest.mark.model
@@ -155,6 +154,12 @@ class TestSideBySide:
 
 
 class TestSharing:
+    @pytest.fixture
+    def one_batch(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Whatever of a prompt is left is one batch, whose size tells how much that was."""
+        monkeypatch.setattr("biasfw_plugins.llamacpp.cache._BLOCK", 512)
+
+    @pytest.mark.usefixtures("one_batch")
     def test_a_shared_beginning_is_evaluated_once(self, tiny: Tiny, ask: Ask, run: Run, evaluated: Evaluated) -> None:
         head = "the same beginning of all prompts " * 8
         run(tiny(), [ask(f"{head}{n}", max_tokens=2) for n in range(8)], parallel=4)
@@ -171,13 +176,14 @@ class TestSharing:
         choices = data.draw(st.lists(st.text("ab", min_size=1, max_size=3), min_size=2, max_size=4, unique=True))
         asked = [ask(prompt, choices=choices) for prompt in prompts]
         path = tiny(pieces=("ab", "bb", "▁a"))
-        together_ = run(path, asked)
+        together = run(path, asked)
         for request in asked:
             (alone,) = run(path, [request]).values()
-            ours = together_[request.key]
+            ours = together[request.key]
             assert ours.choice_logprobs == alone.choice_logprobs
             assert ours.prompt_tokens == alone.prompt_tokens
 
+    @pytest.mark.usefixtures("one_batch")
     def test_two_orders_of_one_question_share_their_beginning(
         self, tiny: Tiny, ask: Ask, run: Run, evaluated: Evaluated
     ) -> None:
@@ -194,14 +200,6 @@ class TestSharing:
         assert first > len(head) + len(contexts[0])
         assert all(len(contexts[0]) < size < len(head) + len(contexts[0]) for size in others[:2])
         assert all(size < 80 for size in others[2:])
-
-    @given(st.lists(st.integers(0, 4)))
-    def test_equal_prefixes_stand_together(self, prefixes: list[int]) -> None:
-        order = together(prefixes)
-        assert sorted(order) == [*range(len(prefixes))]
-        runs = [prefixes[place] for place in order]
-        starts = [value for at, value in enumerate(runs) if at == 0 or runs[at - 1] != value]
-        assert len(starts) == len(set(prefixes))
 
 
 class TestFailures:
