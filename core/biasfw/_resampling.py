@@ -103,7 +103,10 @@ def _drawn(data: _Floats, threshold: _Floats, seed: int) -> NDArray[np.int64]:
 
 
 def _flips(clusters: int, seed: int) -> Iterator[_Floats]:
-    """Blocks (draws, C) of signs, 1 = turned: every other one than "none turned" up to C = 12, else drawn."""
+    """Blocks (draws, C) of signs, 1 = turned: every other one than "none turned" up to C = 12, else drawn.
+
+    Read each before the next, which overwrites it: to allocate such blocks takes longer than to fill them.
+    """
     if clusters <= _EXACT_CLUSTERS:
         signs = (np.arange(1, 2**clusters)[:, np.newaxis] >> np.arange(clusters)) & 1
         yield signs.astype(np.float64)
@@ -111,10 +114,12 @@ def _flips(clusters: int, seed: int) -> Iterator[_Floats]:
     generator = np.random.default_rng(seed)
     width = -(-clusters // 8)
     chunk = max(1, _CHUNK // clusters)
+    block = np.empty((min(chunk, _DRAWS), clusters))
     for start in range(0, _DRAWS, chunk):
         size = min(chunk, _DRAWS - start)
         packed = np.frombuffer(generator.bytes(size * width), dtype=np.uint8).reshape(size, width)
-        yield np.unpackbits(packed, axis=1, count=clusters).astype(np.float64)
+        block[:size] = np.unpackbits(packed, axis=1, count=clusters)
+        yield block[:size]
 
 
 def _exceeding(flipped: _Floats, data: _Floats, threshold: _Floats) -> NDArray[np.int64]:
