@@ -85,7 +85,7 @@ class HuggingFace:
         )
 
     def run(self, requests: RequestSequence) -> Iterator[Response]:
-        """Answer every request, long ones first; one that cannot be answered gives a response with ``error``.
+        """Answer every request, in an order of its own; one that cannot be answered gives a response with ``error``.
 
         Raises:
             ComponentError: messages are given but the model has no usable chat template.
