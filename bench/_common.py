@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -20,10 +21,60 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from biasfw import Request, RunConfig, run
+from biasfw import BiasfwError, Request, RunConfig, run
 from biasfw.codec import decode
 
 MARK = 256  # characters by which requests that begin alike are known
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """The description as it is written, and the default of every option that has one."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        shown = action.default is not None and action.default is not argparse.SUPPRESS
+        return f"{action.help or ''} (default: %(default)s)" if shown else action.help
+
+
+def options_of(description: str | None, epilog: str | None = None) -> argparse.ArgumentParser:
+    """A parser of options that tells what it does and every default."""
+    return argparse.ArgumentParser(description=description, epilog=epilog, formatter_class=_Help)
+
+
+def number(text: str) -> int:
+    """A whole number of at least 1.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+    return int(text)
+
+
+def none_or_number(text: str) -> int:
+    """A whole number, 0 for none."""
+    return 0 if text == "0" else number(text)
+
+
+def existing(text: str) -> str:
+    """The path of something that is there.
+
+    Raises:
+        argparse.ArgumentTypeError: it is not.
+    """
+    if not Path(text).exists():
+        raise argparse.ArgumentTypeError(f"{text} is not there")
+    return text
+
+
+def told(main: Callable[[], None]) -> None:
+    """Run ``main``; what a user can mend ends it with one line."""
+    try:
+        main()
+    except (BiasfwError, ChildFailedError) as failure:
+        sys.exit(f"error: {failure}")
+    except metadata.PackageNotFoundError as missing:
+        sys.exit(f"error: {missing.name} is not installed; bench/README.md says what each script needs")
 
 
 class Requests(list[Request]):

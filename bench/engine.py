@@ -7,7 +7,6 @@ replies. The smaller run tells whether the time grows in proportion.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import statistics
@@ -15,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from _common import Ended, median_and_spread, say_where, whole_process
+from _common import Ended, median_and_spread, number, options_of, say_where, told, whole_process
 
 SECONDS, MEGABYTES = 60, 500  # for 100,000 requests
 MODES = ("choices", "generate")
@@ -59,12 +58,16 @@ def measure(folder: Path, requests: int, mode: str) -> Ended:
 
 def main() -> None:
     """Read the options, measure, print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--requests", type=int, default=100_000)
-    parser.add_argument("--smaller", type=int, default=10_000, help="the run that it is compared with")
-    parser.add_argument("--modes", nargs="+", choices=MODES, default=list(MODES))
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = options_of(__doc__)
+    parser.add_argument("--requests", type=number, default=100_000, help="an even number")
+    parser.add_argument(
+        "--smaller", type=number, default=10_000, help="the run that it is compared with, an even number"
+    )
+    parser.add_argument("--modes", nargs="+", choices=MODES, default=list(MODES), help="how the model is asked")
+    parser.add_argument("--rounds", type=number, default=3, help="of all sizes in turn")
     options = parser.parse_args()
+    if options.requests % 2 or options.smaller % 2 or not FEW < options.smaller < options.requests:
+        parser.error(f"--requests and --smaller are even, more than {FEW}, and --requests the larger one")
     say_where()
     with tempfile.TemporaryDirectory() as folder:
         for mode in options.modes:
@@ -95,4 +98,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    told(main)

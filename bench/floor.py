@@ -109,5 +109,7 @@ class Weights:
         return cls(model.n_params - head, head, size)
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # of Floor.measured
+    if len(sys.argv) != 3:
+        sys.exit("usage: floor.py DTYPE THREADS; prints operations and bytes a second")
     print(json.dumps([peak_flops(sys.argv[1], int(sys.argv[2])), bandwidth(int(sys.argv[2]))]))

@@ -18,7 +18,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from _common import ChildFailedError, Ended, Requests, median_and_spread, requests_of, say_where, whole_process
+from _common import (
+    ChildFailedError,
+    Ended,
+    Requests,
+    existing,
+    median_and_spread,
+    number,
+    options_of,
+    requests_of,
+    say_where,
+    told,
+    whole_process,
+)
 from floor import Floor, Weights
 
 from biasfw.codec import encode
@@ -162,7 +174,9 @@ def measure(bench: Bench, dtype: str, options: argparse.Namespace, weights: Weig
     print(f"  peak memory: {median_and_spread(smaller)} of lm-eval's; target 0.5")
     floor = Floor.measured(dtype, options.threads)
     tokens, apart = sum(len(one) - 1 for one, _ in ours.told["ids"]), ours.told["distinct"]
-    print(f"  floor: {floor}; {tokens / options.rows:.0f} tokens a row, {apart / options.rows:.0f} not shared")
+    print(
+        f"  floor: {floor}; on average {tokens / options.rows:.0f} tokens a row, {apart / options.rows:.0f} not shared"
+    )
     for name, side, computed, logits in (("ours", ours, apart, options.rows), ("lm-eval", theirs, tokens, tokens)):
         least = floor.arithmetic(weights, computed, logits) / options.rows
         print(f"  {name}: a row takes {1 / statistics.median(side.rate):.2f} s, its arithmetic at least {least:.2f} s")
@@ -170,23 +184,25 @@ def measure(bench: Bench, dtype: str, options: argparse.Namespace, weights: Weig
 
 def main() -> None:
     """Read the options, measure, print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, epilog=SET_UP, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = options_of(__doc__, SET_UP)
+    parser.add_argument(
+        "--lm-eval", type=existing, required=True, metavar="PYTHON", help="the Python of its environment, see below"
     )
-    parser.add_argument("--lm-eval", required=True, metavar="PYTHON", help="the Python of its environment, see below")
     parser.add_argument("--model", help="as the backend hf takes it; default: the embedded SmolLM2-135M-Instruct")
-    parser.add_argument("--data", help="folder with jubaku_ver1.jsonl; without it the split demo is measured")
-    parser.add_argument("--rows", type=int, default=64)
-    parser.add_argument("--try-rows", type=int, default=16, help="rows on which batch sizes are tried")
+    parser.add_argument(
+        "--data", type=existing, help="folder with jubaku_ver1.jsonl; without it the split demo is measured"
+    )
+    parser.add_argument("--rows", type=number, default=64, help="prompts of jubaku")
+    parser.add_argument("--try-rows", type=number, default=16, help="rows on which batch sizes are tried")
     parser.add_argument(
         "--batch-sizes",
         nargs="+",
         default=["1", "4", "8", "16"],
         help="numbers, or auto: tries up to three quarters of the memory",
     )
-    parser.add_argument("--dtypes", nargs="+", choices=tuple(TARGETS), default=list(TARGETS))
-    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--dtypes", nargs="+", choices=tuple(TARGETS), default=list(TARGETS), help="number types")
+    parser.add_argument("--threads", type=number, default=os.cpu_count() or 1, help="of both sides")
+    parser.add_argument("--rounds", type=number, default=3, help="of both sides in turn")
     options = parser.parse_args()
     say_where("torch", "transformers", "tokenizers")
     split = {"benchmark": "jubaku:v1", "data": options.data} if options.data else {"benchmark": "jubaku:demo"}
@@ -201,4 +217,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    told(main)

@@ -13,7 +13,19 @@ from typing import Any
 
 import llama_cpp
 import numpy as np
-from _common import Clock, Ratios, Requests, median_and_spread, requests_of, say_where
+from _common import (
+    Clock,
+    Ratios,
+    Requests,
+    existing,
+    median_and_spread,
+    none_or_number,
+    number,
+    options_of,
+    requests_of,
+    say_where,
+    told,
+)
 from floor import Floor, Weights, distinct
 
 from biasfw import BackendSettings, Response
@@ -138,14 +150,18 @@ def measure(name: str, target: float, path: str, asked: Requests, options: argpa
 
 def main() -> None:
     """Read the options, measure, print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", help="a GGUF file; default: the embedded SmolLM2-135M-Instruct")
-    parser.add_argument("--data", help="folder with jubaku_ver1.jsonl; without it the split demo is measured")
-    parser.add_argument("--rows", type=int, default=64, help="prompts of jubaku")
-    parser.add_argument("--pairs", type=int, default=8, help="prompts of debatebias")
-    parser.add_argument("--threads", type=int, default=usable_cores())
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = options_of(__doc__)
+    parser.add_argument("--model", type=existing, help="a GGUF file; default: the embedded SmolLM2-135M-Instruct")
+    parser.add_argument(
+        "--data", type=existing, help="folder with jubaku_ver1.jsonl; without it the split demo is measured"
+    )
+    parser.add_argument("--rows", type=none_or_number, default=64, help="prompts of jubaku")
+    parser.add_argument("--pairs", type=none_or_number, default=8, help="prompts of debatebias")
+    parser.add_argument("--threads", type=number, default=usable_cores(), help="of both sides")
+    parser.add_argument("--rounds", type=number, default=3, help="of both sides in turn")
     options = parser.parse_args()
+    if not options.rows and not options.pairs:
+        parser.error("--rows and --pairs are both 0: nothing to measure")
     say_where("llama-cpp-python")
     path = str(find_model(options.model).paths[0])
     if options.rows:
@@ -157,4 +173,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    told(main)

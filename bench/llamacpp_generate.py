@@ -6,14 +6,25 @@ same threads, in alternating rounds. Prefill is what evaluates prompts; decode i
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import llama_cpp
-from _common import Clock, Ratios, Requests, median_and_spread, requests_of, say_where, timed
+from _common import (
+    Clock,
+    Ratios,
+    Requests,
+    existing,
+    median_and_spread,
+    number,
+    options_of,
+    requests_of,
+    say_where,
+    timed,
+    told,
+)
 from floor import Floor, Weights
 
 from biasfw import BackendSettings, Sampling
@@ -27,11 +38,15 @@ LANGUAGES = ("en", "zh", "ar", "hi", "ko", "sw", "pcm")
 
 
 def prompts(languages: tuple[str, ...], count: int, tokens: int) -> Requests:
-    """``count`` requests of debatebias, the languages in turn."""
-    each = -(-count // len(languages))
-    columns = [requests_of("debatebias", each, languages=(language,), limit=each) for language in languages]
-    mixed = [request for row in zip(*columns, strict=True) for request in row][:count]
-    return Requests(replace(request, sampling=Sampling(temperature=0.0, max_tokens=tokens)) for request in mixed)
+    """``count`` requests of debatebias, each language in one piece, so that a loop too can keep what is shared."""
+    sizes = [len(part) for part in (range(count)[place :: len(languages)] for place in range(len(languages)))]
+    made = [
+        request
+        for language, size in zip(languages, sizes, strict=True)
+        if size
+        for request in requests_of("debatebias", size, languages=(language,), limit=size)
+    ]
+    return Requests(replace(request, sampling=Sampling(temperature=0.0, max_tokens=tokens)) for request in made)
 
 
 def ours(backend: LlamaCpp, asked: Requests, tokens: int) -> tuple[Clock, Clock]:
@@ -69,13 +84,15 @@ def theirs(llama: Any, asked: Requests, tokens: int) -> tuple[Clock, Clock]:
 
 def main() -> None:
     """Read the options, measure, print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", help="a GGUF file; default: the embedded SmolLM2-135M-Instruct")
-    parser.add_argument("--sequences", type=int, default=16, help="prompts, all side by side")
-    parser.add_argument("--tokens", type=int, default=256, help="new tokens of each")
-    parser.add_argument("--threads", type=int, default=usable_cores())
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--languages", choices=("en", "all", "both"), default="both")
+    parser = options_of(__doc__)
+    parser.add_argument("--model", type=existing, help="a GGUF file; default: the embedded SmolLM2-135M-Instruct")
+    parser.add_argument("--sequences", type=number, default=16, help="prompts, all side by side")
+    parser.add_argument("--tokens", type=number, default=256, help="new tokens of each")
+    parser.add_argument("--threads", type=number, default=usable_cores(), help="of both sides")
+    parser.add_argument("--rounds", type=number, default=3, help="of both sides in turn")
+    parser.add_argument(
+        "--languages", choices=("en", "all", "both"), default="both", help="English, all seven, or one after the other"
+    )
     options = parser.parse_args()
     say_where("llama-cpp-python")
 
@@ -117,4 +134,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    told(main)

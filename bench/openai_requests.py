@@ -7,7 +7,6 @@ Both are whole processes, one after the other in one run. Ideal: requests / conc
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import multiprocessing
@@ -16,6 +15,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from _common import number, options_of, told
 
 BARE = """
 import asyncio, sys
@@ -78,10 +79,10 @@ def timed(command: list[str]) -> float:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--latency", type=float, default=0.5)
-    parser.add_argument("--requests", type=int, default=1216)
-    parser.add_argument("--concurrency", type=int, default=64)
+    parser = options_of(__doc__)
+    parser.add_argument("--latency", type=float, default=0.5, help="seconds that the server takes for each")
+    parser.add_argument("--requests", type=number, default=1216, help="to the bare client; ours: as many or a few more")
+    parser.add_argument("--concurrency", type=number, default=64, help="requests in flight")
     parser.add_argument("--jubaku", metavar="DIR", help="ask the 1,216 rows of jubaku:v1 in DIR instead of debates")
     given = parser.parse_args()
     port: multiprocessing.Queue[int] = multiprocessing.Queue()
@@ -107,4 +108,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    told(main)

@@ -21,7 +21,7 @@ class Branch:
 
 @dataclass(slots=True)
 class _Fork:
-    """Where prompts part, after ``depth`` tokens; all in ``whole`` begin like that.
+    """Where prompts part, after ``depth`` tokens.
 
     ``pool``: those that are computed from here on; ``done``: branches that are computed from further on.
     """
