@@ -58,11 +58,13 @@ class Session:
         Raises:
             ComponentError: messages are given but the model has no usable chat template.
         """
-        if self._subject.network.shares and len(requests) and requests[0].choices:
-            yield from self._by_beginning(requests)
-        else:
-            yield from self._by_length(requests)
-        self._trunk.clear()
+        try:
+            if self._subject.network.shares and len(requests) and requests[0].choices:
+                yield from self._by_beginning(requests)
+            else:
+                yield from self._by_length(requests)
+        finally:
+            self._trunk.clear()
 
     def _by_length(self, requests: RequestSequence) -> Iterator[Response]:
         lengths = requests.lengths
@@ -101,20 +103,26 @@ class Session:
     def _in_batches(self, jobs: Sequence[Job]) -> Iterator[Response]:
         scorings = [job for job in jobs if isinstance(job, Scoring)]
         texts = [job for job in jobs if isinstance(job, Continuing)]
-        # A recurrent state takes in padding, so such models answer one by one.
-        alone = self._subject.network.recurrent
-        most = 1 if alone else min(self.budget, self._scoring)
         if self._subject.network.shares:
-            for depth, batch in branched(scorings, most):
+            for depth, batch in branched(scorings, self._most(Scoring)):
                 yield from self._batch(batch, depth)
         else:
-            for batch in batches(scorings, most):
+            for batch in batches(scorings, self._most(Scoring)):
                 yield from self._batch(batch)
-        for batch in batches(texts, 1 if alone else self.budget):
+        for batch in batches(texts, self._most(Continuing)):
             yield from self._batch(batch)
+
+    def _most(self, kind: type[Job]) -> int:
+        """How many tokens of such jobs are computed at once."""
+        if self._subject.network.recurrent:  # its state takes in padding: one by one
+            return 1
+        return min(self.budget, self._scoring) if kind is Scoring else self.budget
 
     def _batch(self, batch: Sequence[Job], depth: int = 0) -> Iterator[Response]:
         """Answer ``batch``; where memory does not suffice, in halves. ``depth``: with how many tokens all begin."""
+        if len(batch) > 1 and len(batch) * max(job.tokens for job in batch) > self._most(type(batch[0])):
+            yield from self._halves(batch, depth)  # since it was planned, the budget became smaller
+            return
         open_jobs = {job.request.key: job for job in batch}
         begin = time.perf_counter()
         failure = ""
@@ -129,19 +137,25 @@ class Session:
         if failure:  # only here is the traceback gone, which holds on to what was computed
             yield from self._again(list(open_jobs.values()), failure, depth)
 
+    def _halves(self, batch: Sequence[Job], depth: int) -> Iterator[Response]:
+        half = (len(batch) + 1) // 2
+        for part in (batch[:half], batch[half:]):
+            if part:
+                yield from self._batch(part, depth)
+
     def _again(self, left: Sequence[Job], failure: str, depth: int) -> Iterator[Response]:
         self._trunk.clear()
         free_memory()
-        used = min(self.budget, sum(job.widest for job in left))
+        used = min(self._most(type(left[0])), sum(job.widest for job in left))
         if len(left) == 1 and used <= left[0].tokens:
+            if depth:  # what is kept of the beginning needs memory, too
+                yield from self._batch(left)
+                return
             message = f"not enough memory for this request alone ({failure}); use a GPU with more, or -B device=cpu"
             yield Response(left[0].request.key, error=ResponseError("out_of_memory", message))
             return
         self.budget = max(1, used // 2)
-        half = (len(left) + 1) // 2
-        for part in (left[:half], left[half:]):
-            if part:
-                yield from self._batch(part, depth)
+        yield from self._halves(left, depth)
 
     def _compute(self, batch: Sequence[Job], depth: int) -> Iterator[Response]:
         scorings = [job for job in batch if isinstance(job, Scoring)]

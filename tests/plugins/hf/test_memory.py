@@ -119,6 +119,51 @@ def test_one_request_that_does_not_fit_alone_is_an_error_of_its_own(
     assert answers[fits.key].error is None
 
 
+def test_the_budget_is_halved_once_and_not_by_every_batch_that_was_planned_before(
+    machine: Machine, ask: Ask, requests: type
+) -> None:
+    asked = [ask(raw=f"{number:02d}" + "x" * 150, choices=["A", "B"]) for number in range(60)]
+    expected = machine.answers(asked, requests)
+    machine.holds, machine.rows = 1200, []
+    again = machine.answers(asked, requests)
+    assert machine.refusals == 1
+    assert max(machine.rows) == 1024 // 153
+    for key, answer in again.items():
+        sums = [[score.sum for score in each.choice_logprobs] for each in (answer, expected[key])]
+        assert sums[0] == pytest.approx(sums[1], abs=1e-3)
+
+
+def test_a_request_that_fits_only_without_what_is_kept_for_others_is_answered(
+    machine: Machine, ask: Ask, requests: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Prompts that share most of their tokens, where nothing can be computed beside a kept beginning."""
+    asked = [ask(raw="x" * 200 + f"{number}" * 60, choices=["A", "B"]) for number in range(5)]
+    expected = machine.answers(asked, requests)
+    advance = Network._advance
+
+    def alone(network: Network, rows: Any, padded: list[list[int]], *arguments: Any) -> Any:
+        if rows.mask.shape[1] or len(padded) > 1:
+            raise machine.error
+        return advance(network, rows, padded, *arguments)
+
+    monkeypatch.setattr(Network, "_advance", alone)
+    for key, answer in machine.answers(asked, requests).items():
+        assert answer.error is None
+        sums = [[score.sum for score in each.choice_logprobs] for each in (answer, expected[key])]
+        assert sums[0] == pytest.approx(sums[1], abs=1e-3)
+
+
+def test_what_is_kept_is_freed_when_nobody_asks_on(machine: Machine, ask: Ask, requests: type) -> None:
+    asked = [ask(raw="x" * 200 + f"{number}" * 60, choices=["A", "B"]) for number in range(5)]
+    answers = machine.backend.run(requests(asked))
+    first = next(answers)
+    session = machine.backend._load()[0]
+    assert session._trunk._row is not None
+    answers.close()  # type: ignore[attr-defined, unused-ignore]
+    assert session._trunk._row is None
+    assert machine.answers(asked, requests)[first.key].choice_logprobs
+
+
 def test_other_failures_are_not_taken_for_it(machine: Machine, ask: Ask, requests: type) -> None:
     machine.error, machine.holds = RuntimeError("shape mismatch"), 0
     with pytest.raises(RuntimeError, match="shape mismatch"):
