@@ -85,14 +85,17 @@ def test_help_and_list_are_fast_and_load_no_model_library(arguments: list[str]) 
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
-    best = min(_seconds(arguments) for _ in range(5))
-    assert best < 0.3, f"{best:.2f} s"
+    best = min(_seconds([sys.executable, "-m", "biasfw", *arguments]) for _ in range(5))
+    click = min(_seconds([sys.executable, "-c", "import click"]) for _ in range(5))
+    # On the machine of bench/RESULTS.md click takes 0.041 s when it is quiet; neighbours can make that much longer.
+    limit = 0.3 * max(1.0, click / 0.045)
+    assert best < limit, f"{best:.2f} s, where import click takes {click:.3f} s"
 
 
-def _seconds(arguments: list[str]) -> float:
+def _seconds(command: list[str]) -> float:
     """Processor seconds of a whole process: what it takes on a quiet machine, whatever else this one is doing."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert biasfw(*arguments).returncode == 0
+    assert subprocess.run(command, capture_output=True, check=False, timeout=60).returncode == 0
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

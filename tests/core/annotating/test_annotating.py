@@ -262,7 +262,8 @@ def test_results_and_the_human_backend(folder: Path, bundle: Path, call: Call, t
         share[t["source_id"]] += not t.get("control") and letter(t, right=True) == "a"
     kept = sum(count >= 4 for count in share.values())
     model = document["models"][0]
-    assert (model["question"], model["agreed"]["n"], model["agreed"]["value"]) == ("suitable", kept * 8, 0)
+    nothing_agreed = None if kept == 0 else 0  # letters are dealt out by chance: sometimes no item is agreed on
+    assert (model["question"], model["agreed"]["n"], model["agreed"]["value"]) == ("suitable", kept * 8, nothing_agreed)
     ac1 = gwet_ac1(codes.astype(np.int64), np.arange(12)).value
     assert ac1 is not None
     assert (unbiased["ac1"]["value"], ac1 > 0.8) == (pytest.approx(ac1), True)
