@@ -85,11 +85,16 @@ def test_help_and_list_are_fast_and_load_no_model_library(arguments: list[str]) 
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
-    best = min(_seconds([sys.executable, "-m", "biasfw", *arguments]) for _ in range(5))
-    click = min(_seconds([sys.executable, "-c", "import click"]) for _ in range(5))
-    # On the machine of bench/RESULTS.md click takes 0.041 s when it is quiet; neighbours can make that much longer.
-    limit = 0.3 * max(1.0, click / 0.045)
-    assert best < limit, f"{best:.2f} s, where import click takes {click:.3f} s"
+    tries = [_beside_click(arguments)]
+    while tries[-1] >= 0.3 and len(tries) < 20:  # a busy neighbour makes some of them longer, never shorter
+        tries.append(_beside_click(arguments))
+    assert min(tries) < 0.3, tries
+
+
+def _beside_click(arguments: list[str]) -> float:
+    """Processor seconds of biasfw as on the machine of bench/RESULTS.md, where importing click takes 0.041 s."""
+    click = _seconds([sys.executable, "-c", "import click"])
+    return _seconds([sys.executable, "-m", "biasfw", *arguments]) / max(1.0, click / 0.045)
 
 
 def _seconds(command: list[str]) -> float:
