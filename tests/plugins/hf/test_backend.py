@@ -232,7 +232,7 @@ class TestRun:
     def test_texts_are_read_as_they_are_needed(self, tiny: Tiny, make: Make, ask: Ask, requests: type) -> None:
         asked = requests(ask(f"{number}", max_tokens=1) for number in range(600))
         next(iter(make(tiny()).run(asked)))
-        assert asked.reads <= 256
+        assert asked.reads <= 1 + 256  # a look at the first, and a window
 
     def test_the_end_of_a_turn_ends_an_answer(
         self, tiny: Tiny, make: Make, ask: Ask, requests: type, monkeypatch: pytest.MonkeyPatch
